@@ -168,7 +168,7 @@ export class ClearingFixture {
     this.#checkpoints = new CheckpointWriter(this.#writer);
     this.#flags = flags;
     const sink = new Sink();
-    this.#sinks = { door: sink, data: sink, shards: [sink], market: () => sink };
+    this.#sinks = { gateway: sink, data: sink, shards: [sink], market: () => sink };
     this.#records.begin(2);
     for (const side of [SIDE.sell, SIDE.buy]) this.#admit(must(TRADERS[0], 'a maker'), side, MAKER_LOTS);
     this.#records.take(2, this.#buffer);

@@ -40,11 +40,11 @@ const HASH_SEED = 1n;
 class Tape implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
   records = 0;
-  readonly #heard: (typeId: number, views: Views) => void;
+  readonly #received: (typeId: number, views: Views) => void;
   #typeId = 0;
 
-  constructor(heard: (typeId: number, views: Views) => void = () => undefined) {
-    this.#heard = heard;
+  constructor(received: (typeId: number, views: Views) => void = () => undefined) {
+    this.#received = received;
   }
 
   claim(typeId: number): number {
@@ -54,7 +54,7 @@ class Tape implements RecordSink {
 
   commit(): void {
     this.records += 1;
-    this.#heard(this.#typeId, this.views);
+    this.#received(this.#typeId, this.views);
   }
 }
 
@@ -80,15 +80,15 @@ export async function run(scale: Scale): Promise<BenchResult> {
       applyBatch(state, { timeNs: recovery.lastTimeNs, inputs: [mark], verdicts: [] }, []),
     );
     const told = timed('rows into memory, and sent', () => walk(durability, new Tape(), new Tape()));
-    const door = new GatewayReader(state);
-    timed('the same, and the front door', () => walk(durability, new Tape(door.heard), new Tape()));
+    const gateway = new GatewayReader(state);
+    timed('the same, and the gateway', () => walk(durability, new Tape(gateway.received), new Tape()));
     const market = new MarketReader(state, recovery.lastTimeNs);
-    timed('the same, and the markets', () => walk(durability, new Tape(), new Tape(market.heard)));
+    timed('the same, and the markets', () => walk(durability, new Tape(), new Tape(market.received)));
     await durability.close();
     const orders = size.orders + size.triggers;
-    assert(door.manager.ordersInMemory === orders, 'the front door has every order');
+    assert(gateway.manager.ordersInMemory === orders, 'the gateway has every order');
     assert(market.lots() === size.orders * LARGE_DATA_LOTS, 'the books have every lot');
-    const checks = `${orders} orders of ${size.users} users at the front door and in the books, ${told} words`;
+    const checks = `${orders} orders of ${size.users} users at the gateway and in the books, ${told} words`;
     return { name: 'recovery', rows, checks };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -96,18 +96,21 @@ export async function run(scale: Scale): Promise<BenchResult> {
 }
 
 /** Clearing's part of a start, its mark apart. @returns the number of messages. */
-function walk(durability: LmdbDurability, door: Tape, market: Tape): number {
+function walk(durability: LmdbDurability, gateway: Tape, market: Tape): number {
   const recovery = durability.recover();
   const parts = recoverParts(recovery, {});
   let part = parts.next();
   while (part.done !== true) part = parts.next();
   const { state } = part.value;
-  for (const _ of restore(state, liveOrders(state), sinksOf(door, market), { durability, nowNs: recovery.lastTimeNs }));
-  return door.records + market.records;
+  for (const _ of restore(state, liveOrders(state), sinksOf(gateway, market), {
+    durability,
+    nowNs: recovery.lastTimeNs,
+  }));
+  return gateway.records + market.records;
 }
 
-function sinksOf(door: Tape, market: Tape): EffectSinks {
-  return { door, data: new Tape(), shards: [market], market: () => market };
+function sinksOf(gateway: Tape, market: Tape): EffectSinks {
+  return { gateway, data: new Tape(), shards: [market], market: () => market };
 }
 
 /** The gateway's part that processes orders and balances. */
@@ -119,7 +122,7 @@ class GatewayReader {
     for (const { definition, sequence } of state.markets) this.manager.restoreMarket(definition, sequence);
   }
 
-  readonly heard = (typeId: number, v: Views): void => {
+  readonly received = (typeId: number, v: Views): void => {
     if (typeId === OrderRestoredAtBoot.typeId)
       this.manager.restoreOrder(v, OrderRestoredAtBoot.orderAt, readRestored(v, 0));
     else if (typeId === BalanceChanged.typeId) this.manager.onBalanceChanged(readBalance(v, 0, this.#users));
@@ -134,13 +137,13 @@ class MarketReader {
 
   constructor(state: ClearingState, nowNs: TimestampNs) {
     const retryBuffer = new RetryBuffer(new DiscardingPublication());
-    const to = { clearing: retryBuffer, door: retryBuffer, data: new DiscardingPublication() };
+    const to = { clearing: retryBuffer, gateway: retryBuffer, data: new DiscardingPublication() };
     const begin = { oraclePrice: null, hashSeed: HASH_SEED };
     this.#markets = state.markets.map(({ definition }) => new HostedMarket(definition, to, begin));
     this.#nowNs = nowNs;
   }
 
-  readonly heard = (typeId: number, v: Views): void => {
+  readonly received = (typeId: number, v: Views): void => {
     if (typeId === OrderRestoredAtBoot.typeId) {
       const market = this.#at(OrderRecord.marketIndex(v, OrderRestoredAtBoot.orderAt));
       market.engine.restoreOrder(this.#reader.read(v, 0, market.moneyUnit));

@@ -28,7 +28,7 @@ const DIFF = '/marketdepth/diff/2';
 /** A socket that records the time of each step of the book. */
 class Listener {
   readonly socket: WebSocket;
-  readonly heardAtMs = new Map<number, number>();
+  readonly receivedAtMs = new Map<number, number>();
   last = 0;
 
   constructor(port: number) {
@@ -39,7 +39,7 @@ class Listener {
       const step = Number(text);
       assert(this.last === 0 || step === this.last + 1, 'a steady reader skips nothing');
       this.last = step;
-      this.heardAtMs.set(step, performance.now());
+      this.receivedAtMs.set(step, performance.now());
     });
   }
 
@@ -85,10 +85,10 @@ async function round(
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  const delays = steady.flatMap(({ heardAtMs }) =>
-    sentAtMs.map((atMs, index) => (heardAtMs.get(first + index + 1) ?? Number.NaN) - atMs),
+  const delays = steady.flatMap(({ receivedAtMs }) =>
+    sentAtMs.map((atMs, index) => (receivedAtMs.get(first + index + 1) ?? Number.NaN) - atMs),
   );
-  for (const { heardAtMs } of steady) heardAtMs.clear();
+  for (const { receivedAtMs } of steady) receivedAtMs.clear();
   assert((await user.send('DELETE', '/orders/cancel-all')).status === 202, 'the book is empty again');
   return delays;
 }
@@ -111,7 +111,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
     }
     const p = (rows: readonly number[][], fraction: number): number =>
       median(rows.map((row) => percentile(row, fraction)));
-    const heard = 2 * rounds * orders * steadyCount;
+    const received = 2 * rounds * orders * steadyCount;
     const rows = (['alone', 'among'] as const).flatMap((name) => [
       {
         label: `${steadyCount} steady, ${name === 'alone' ? 'alone' : `${stalledCount} stalled`}, p50`,
@@ -128,7 +128,7 @@ export async function run(scale: Scale): Promise<BenchResult> {
     return {
       name: 'stalled',
       rows: [...rows, { label: 'p99 with stalled ones / without', value: ratio, unit: '×' }],
-      checks: `${heard} diffs heard without a gap`,
+      checks: `${received} diffs received without a gap`,
     };
   } finally {
     await node.stop();

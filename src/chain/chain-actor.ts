@@ -8,7 +8,7 @@
  * Not on the path of an order.
  */
 
-import type { NodeNews } from '../clearing/effect-codec.ts';
+import type { ClearingEvent } from '../clearing/effect-codec.ts';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import { ConfigError } from '../core/config-error.ts';
@@ -360,14 +360,14 @@ export class ChainActor implements ChainOperations {
   }
 
   /** A changed chain or vault takes effect at once; assets are read when needed. */
-  onNews(news: NodeNews): void {
-    if (news.kind === 'withdrawalChanged') this.#withdrawalChanged(news.row);
-    if (news.kind === 'settlementChanged') this.#settlementChanged(news.row);
-    if (news.kind !== 'registryChanged') return;
+  onClearingEvent(event: ClearingEvent): void {
+    if (event.kind === 'withdrawalChanged') this.#withdrawalChanged(event.row);
+    if (event.kind === 'settlementChanged') this.#settlementChanged(event.row);
+    if (event.kind !== 'registryChanged') return;
     // The tokens of EVM chains are those of the assets.
-    if (news.change.table === 'asset') this.#evm.watch(evmChains(this.#parts.registry()));
-    if (news.change.table !== 'config') return;
-    const { kind } = news.change.row;
+    if (event.change.table === 'asset') this.#evm.watch(evmChains(this.#parts.registry()));
+    if (event.change.table !== 'config') return;
+    const { kind } = event.change.row;
     if (kind === 'chain' || kind === 'vault') void this.#follow();
   }
 

@@ -30,11 +30,11 @@ import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
 import type { Durability, JournalSize, Recovery } from './durability.ts';
 import {
   type EffectSinks,
+  writeClearingEvent,
   writeDecided,
   writeEffect,
   writeFlushed,
   writeMarketRestored,
-  writeNews,
   writeReply,
 } from './effect-codec.ts';
 import type { Effect } from './effects.ts';
@@ -80,7 +80,7 @@ export interface ClearingOptions {
   readonly takeAttestations?: () => void;
   /** Of the hashes of users and order ids: a secret of the process. */
   readonly idKey?: HashKey;
-  readonly door: Publication;
+  readonly gateway: Publication;
   readonly data: Publication;
   /** One per shard; market m lives on shard m mod shards. */
   readonly markets: readonly Publication[];
@@ -138,7 +138,7 @@ interface Question {
 export class ClearingActor implements Actor {
   readonly name = 'clearing';
   readonly #options: ClearingOptions;
-  readonly #door: RetryBuffer;
+  readonly #gateway: RetryBuffer;
   readonly #markets: readonly RetryBuffer[];
   readonly #sinks: EffectSinks;
   readonly #batch = new BatchBuffer();
@@ -173,11 +173,11 @@ export class ClearingActor implements Actor {
     this.#options = options;
     this.#cycle = new DutyCycle(options.heartbeat);
     this.#atRiskTimes = { nowNs: () => options.clock.nowNs(), elapsedMs: options.elapsedMs };
-    this.#door = new RetryBuffer(options.door);
+    this.#gateway = new RetryBuffer(options.gateway);
     this.#markets = options.markets.map((publication) => new RetryBuffer(publication));
     this.#crash = new CrashPlan(options.hooks.crash);
     this.#sinks = {
-      door: this.#door,
+      gateway: this.#gateway,
       data: options.data,
       shards: this.#markets,
       market: (index) => must(this.#markets[index % this.#markets.length], 'a shard for every market'),
@@ -202,7 +202,7 @@ export class ClearingActor implements Actor {
     const sequence = this.#sequence;
     this.#options.journalSize?.(durability.journalSize);
     this.#options.journalSequence?.set(sequence);
-    writeNews({ kind: 'restored', journalSequence: sequence, timeNs, isEmpty }, this.#door);
+    writeClearingEvent({ kind: 'restored', journalSequence: sequence, timeNs, isEmpty }, this.#gateway);
     this.#sendHistory();
   }
 
@@ -371,7 +371,9 @@ export class ClearingActor implements Actor {
   }
 
   isQuiet(): boolean {
-    return this.#restoring === null && this.#door.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty);
+    return (
+      this.#restoring === null && this.#gateway.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty)
+    );
   }
 
   /**
@@ -465,7 +467,7 @@ export class ClearingActor implements Actor {
       if (effect.kind === 'registryChanged' && effect.change.table === 'market') this.#openIfNew(effect.change.row);
       if (isLiquidationEffect(effect)) this.#options.liquidationEvent?.(liquidationEvent(this.ledger, effect, timeNs));
     }
-    writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
+    writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#gateway);
   }
 
   /** A new market's shard opens it with the message that nothing is restored. */
@@ -503,7 +505,7 @@ export class ClearingActor implements Actor {
     checkpointed?.({ ns: (this.#checkpointedAtMs - beganMs) * 1e6, rows: rows.length, sequence: this.#sequence });
     trace?.span(HOP.checkpoint, this.#sequence, beganUs);
     this.#options.journalSize?.(this.#options.durability.journalSize);
-    writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#door);
+    writeFlushed({ sequence: this.#sequence, checkpoint: this.#checkpointed, timeNs }, this.#gateway);
   }
 
   /**
@@ -535,7 +537,7 @@ export class ClearingActor implements Actor {
         nowNs: this.#options.clock.nowNs(),
         atRisk: this.#atRisk,
       };
-      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, context)), this.#door);
+      writeReply(request, this.#cycle.finish(answerQuery(query, this.ledger, context)), this.#gateway);
     }
   }
 
@@ -552,7 +554,7 @@ export class ClearingActor implements Actor {
     const result = this.#atRisk.poll(this.ledger, this.#atRiskTimes);
     if (result === null) return;
     this.#options.atRiskCounts?.(result.counts);
-    if (result.changed !== null) writeNews({ kind: 'atRiskChanged', atRisk: result.changed }, this.#door);
+    if (result.changed !== null) writeClearingEvent({ kind: 'atRiskChanged', atRisk: result.changed }, this.#gateway);
   }
 
   /** One bounded commit a turn: orders do not wait for a long one. */
@@ -581,11 +583,11 @@ export class ClearingActor implements Actor {
   }
 
   #sendHistory(): void {
-    writeNews({ kind: 'historyReady' }, this.#sinks.data);
+    writeClearingEvent({ kind: 'historyReady' }, this.#sinks.data);
   }
 
   #flushOutboxes(): boolean {
-    let isEmpty = this.#door.isEmpty || this.#door.flush();
+    let isEmpty = this.#gateway.isEmpty || this.#gateway.flush();
     for (const retryBuffer of this.#markets) isEmpty = (retryBuffer.isEmpty || retryBuffer.flush()) && isEmpty;
     return isEmpty;
   }
@@ -593,7 +595,7 @@ export class ClearingActor implements Actor {
   /** Market data first: a new market's definition is sent before the first event of the market. */
   #flush(): void {
     this.#options.data.flush();
-    this.#door.flush();
+    this.#gateway.flush();
     for (const retryBuffer of this.#markets) retryBuffer.flush();
   }
 }

@@ -58,7 +58,7 @@ type HotKind =
   | 'replied';
 
 /** A cold message: an effect as a plain value, or word that the boot is over. */
-export type NodeNews =
+export type ClearingEvent =
   | Exclude<Effect, { kind: HotKind }>
   /** To the gateway, derived from the state between two batches: what is at risk over all accounts (AMB-62). */
   | { readonly kind: 'atRiskChanged'; readonly atRisk: AtRisk }
@@ -76,7 +76,7 @@ export interface RecordSink {
 
 /** All receivers of clearing's messages. */
 export interface EffectSinks {
-  readonly door: RecordSink;
+  readonly gateway: RecordSink;
   readonly data: RecordSink;
   readonly shards: readonly RecordSink[];
   /** The shard that holds a market. */
@@ -87,40 +87,40 @@ export interface EffectSinks {
 export function writeEffect(effect: Effect, to: EffectSinks): void {
   switch (effect.kind) {
     case 'fillConfirmed':
-      writeFillConfirmed(effect.trade, to.door);
+      writeFillConfirmed(effect.trade, to.gateway);
       writeFillConfirmed(effect.trade, to.data);
       return;
     case 'fillRolledBack':
-      for (const sink of [to.door, to.data, to.market(effect.marketIndex)]) writeRolledBack(effect, sink);
+      for (const sink of [to.gateway, to.data, to.market(effect.marketIndex)]) writeRolledBack(effect, sink);
       return;
     case 'balanceChanged':
-      writeBalance(effect.row, to.door);
+      writeBalance(effect.row, to.gateway);
       return;
     case 'positionChanged':
-      writePosition(effect.row, to.door);
+      writePosition(effect.row, to.gateway);
       return;
     case 'userChanged':
-      writeUserChanged(effect.row, to.door);
+      writeUserChanged(effect.row, to.gateway);
       return;
     case 'marketRiskChanged':
-      for (const sink of [to.door, to.data]) writeMarketRisk(effect, sink);
+      for (const sink of [to.gateway, to.data]) writeMarketRisk(effect, sink);
       return;
     case 'marketDecided':
-      for (const sink of [to.door, to.data, to.market(effect.marketIndex)]) writeDecided(effect, sink);
+      for (const sink of [to.gateway, to.data, to.market(effect.marketIndex)]) writeDecided(effect, sink);
       return;
     case 'replied':
-      writeReply(effect.request, effect.outcome, to.door);
+      writeReply(effect.request, effect.outcome, to.gateway);
       return;
     case 'registryChanged':
-      writeNews(effect, to.door);
+      writeClearingEvent(effect, to.gateway);
       if (effect.change.table === 'market') {
         const { definition } = effect.change.row;
-        writeNews(effect, to.market(definition.marketIndex));
-        writeNews(effect, to.data);
+        writeClearingEvent(effect, to.market(definition.marketIndex));
+        writeClearingEvent(effect, to.data);
       } else if (effect.change.table === 'asset') {
-        writeNews(effect, to.data);
+        writeClearingEvent(effect, to.data);
       } else if (effect.change.table === 'config' && effect.change.row.kind === 'settings') {
-        for (const sink of [to.data, ...to.shards]) writeNews(effect, sink);
+        for (const sink of [to.data, ...to.shards]) writeClearingEvent(effect, sink);
       }
       return;
     case 'orderEnded':
@@ -136,13 +136,13 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'withdrawalChanged':
     case 'withdrawalCompleted':
     case 'settlementChanged':
-      writeNews(effect, to.door);
+      writeClearingEvent(effect, to.gateway);
       return;
     case 'tradeIdsWanted':
-      writeNews(effect, to.market(effect.marketIndex));
+      writeClearingEvent(effect, to.market(effect.marketIndex));
       return;
     case 'priceAccepted':
-      for (const sink of [to.door, to.data, ...to.shards]) writeNews(effect, sink);
+      for (const sink of [to.gateway, to.data, ...to.shards]) writeClearingEvent(effect, sink);
       return;
     default:
       unreachable(effect);
@@ -249,8 +249,8 @@ export function writeReply(request: number, outcome: unknown, sink: RecordSink):
   sink.commit();
 }
 
-export function writeNews(news: NodeNews, sink: RecordSink): void {
-  const text = encodePlain(news);
+export function writeClearingEvent(event: ClearingEvent, sink: RecordSink): void {
+  const text = encodePlain(event);
   const at = sink.claim(NodeEvent.typeId, NodeEvent.bytes + text.length);
   if (at < 0) return;
   NodeEvent.setTextBytes(sink.views, at, text.length);
@@ -259,9 +259,9 @@ export function writeNews(news: NodeNews, sink: RecordSink): void {
 }
 
 /** The cold message at `at`. */
-export function readNews(v: Views, at: number): NodeNews {
+export function readClearingEvent(v: Views, at: number): ClearingEvent {
   const start = at + NodeEvent.bytes;
-  return decodePlain<NodeNews>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at)));
+  return decodePlain<ClearingEvent>(v.u8.subarray(start, start + NodeEvent.textBytes(v, at)));
 }
 
 export function writeFlushed(flushed: JournalFlushedFields, sink: RecordSink): void {

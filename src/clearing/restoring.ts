@@ -25,11 +25,11 @@ import {
   type EffectSinks,
   type RecordSink,
   writeBalance,
+  writeClearingEvent,
   writeEffect,
   writeIdWatermark,
   writeMarketRestored,
   writeMarketRisk,
-  writeNews,
   writePosition,
   writeRememberedId,
   writeRestoredOrder,
@@ -76,7 +76,7 @@ export function* restore(
   to: EffectSinks,
   past: RestoredPast,
 ): Generator<number, void, undefined> {
-  yield* inParts(allUsers(state), 0, ({ row }) => writeUserChanged(row, to.door));
+  yield* inParts(allUsers(state), 0, ({ row }) => writeUserChanged(row, to.gateway));
   let sent = state.users.size;
   yield* restoreLedger(state, to, sent);
   for (const market of state.markets) writeMarket(market, to);
@@ -102,27 +102,31 @@ function cancelAgain({ user, subAccount, stage, roundNs }: LiquidationRow, to: E
 }
 
 function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Generator<number> {
-  const { door } = to;
+  const { gateway } = to;
   yield* inParts(allAccounts(state), sent, ({ row }) => {
-    if (!isGiven(row)) writeNews({ kind: 'subAccountChanged', row }, door);
+    if (!isGiven(row)) writeClearingEvent({ kind: 'subAccountChanged', row }, gateway);
   });
   yield* inParts(state.signers.rows(), sent, (row) => {
     const { configNonce } = must(state.users.get(row.user), 'who has signers is known').row;
-    writeNews({ kind: 'signersChanged', row, configNonce }, door);
+    writeClearingEvent({ kind: 'signersChanged', row, configNonce }, gateway);
   });
   for (const row of state.assets.values()) {
     writeEffect({ kind: 'registryChanged', change: { table: 'asset', row } }, to);
   }
   yield* inParts(allBalances(state), sent, (slot) => {
-    if (slot.owned !== 0n || slot.locked !== 0n) writeBalance(slot, door);
+    if (slot.owned !== 0n || slot.locked !== 0n) writeBalance(slot, gateway);
   });
   yield* inParts(allPositions(state), sent, (slot) => {
-    if (isOpen(slot.legs)) writePosition(positionRow(slot), door);
+    if (isOpen(slot.legs)) writePosition(positionRow(slot), gateway);
   });
-  yield* inParts(state.withdrawals.all(), sent, ({ row }) => writeNews({ kind: 'withdrawalChanged', row }, door));
-  yield* inParts(state.settlements.all(), sent, (row) => writeNews({ kind: 'settlementChanged', row }, door));
+  yield* inParts(state.withdrawals.all(), sent, ({ row }) =>
+    writeClearingEvent({ kind: 'withdrawalChanged', row }, gateway),
+  );
+  yield* inParts(state.settlements.all(), sent, (row) =>
+    writeClearingEvent({ kind: 'settlementChanged', row }, gateway),
+  );
   yield* inParts(liquidations(state), sent, ({ user, subAccount, startedNs }) => {
-    writeNews({ kind: 'liquidationChanged', user, subAccount, stage: 'begun', timeNs: startedNs }, door);
+    writeClearingEvent({ kind: 'liquidationChanged', user, subAccount, stage: 'begun', timeNs: startedNs }, gateway);
   });
   for (const row of state.configs.values()) {
     writeEffect({ kind: 'registryChanged', change: { table: 'config', row } }, to);
@@ -131,8 +135,8 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
 }
 
 function writeMarket(market: MarketSlot, to: EffectSinks): void {
-  for (const sink of [to.door, to.data, to.market(market.definition.marketIndex)]) {
-    writeNews({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
+  for (const sink of [to.gateway, to.data, to.market(market.definition.marketIndex)]) {
+    writeClearingEvent({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
   }
 }
 
@@ -142,7 +146,7 @@ function writeOrder({ row, market }: LiveOrder, to: EffectSinks, { durability }:
   const parent = hasLiveParent(market, row) ? row.parentSequence : 0;
   const state = { parent, parentId: parentIdOf(market, row, durability) };
   writeRestoredOrder(row, state, to.market(market.definition.marketIndex));
-  writeRestoredOrder(row, state, to.door);
+  writeRestoredOrder(row, state, to.gateway);
 }
 
 /** As signed; '' of an order that is no child. */
@@ -162,7 +166,7 @@ function* restoreIds({ durability, nowNs }: RestoredPast, to: EffectSinks, sent:
 
 function openMarkets(state: ClearingState, to: EffectSinks): void {
   for (const { definition, sequence, lastTradeId } of state.markets) {
-    writeRisk(state, definition, to.door);
+    writeRisk(state, definition, to.gateway);
     writeRisk(state, definition, to.data);
     writeMarketRestored({ definition, sequence, lastTradeId }, to.market(definition.marketIndex));
   }
@@ -176,15 +180,16 @@ function writeRisk(state: ClearingState, { assetId, marketIndex }: MarketDefinit
 /** Everything that market data has from clearing beside trades: settings, assets, markets, their figures, oracle prices. */
 export function sendMarketFigures(state: ClearingState, sink: RecordSink): void {
   const settings = state.configs.get(configKey('settings', ''));
-  if (settings !== undefined) writeNews({ kind: 'registryChanged', change: { table: 'config', row: settings } }, sink);
+  if (settings !== undefined)
+    writeClearingEvent({ kind: 'registryChanged', change: { table: 'config', row: settings } }, sink);
   for (const row of state.assets.values()) {
-    writeNews({ kind: 'registryChanged', change: { table: 'asset', row } }, sink);
+    writeClearingEvent({ kind: 'registryChanged', change: { table: 'asset', row } }, sink);
   }
   for (const market of state.markets) {
-    writeNews({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
+    writeClearingEvent({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
     writeRisk(state, market.definition, sink);
   }
-  for (const row of state.prices.values()) writeNews({ kind: 'priceAccepted', row }, sink);
+  for (const row of state.prices.values()) writeClearingEvent({ kind: 'priceAccepted', row }, sink);
 }
 
 /** @yields `sent` after each part. */

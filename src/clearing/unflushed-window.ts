@@ -37,7 +37,7 @@ export class UnflushedWindow {
   }
 
   /** An event of a market was received; it is not flushed yet. */
-  heard(marketIndex: number, sequence: number, nowMs: number): void {
+  received(marketIndex: number, sequence: number, nowMs: number): void {
     const market = this.#marketOf(marketIndex);
     if (sequence <= market.seen) return;
     market.seen = sequence;

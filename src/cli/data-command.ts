@@ -28,8 +28,8 @@ export function dataCommand({ name, summary, help, takes, options = {}, run }: D
       // Copies of a ledger are for their owner, as the ledger is (MCH-04).
       process.umask(0o077);
       if (positionals.length !== takes.length) throw usageError(`ringbook ${name} ${takes.join(' ')}`);
-      const told = await withProgress(values['progress'] === true, (progress) => run(positionals, values, progress));
-      if (told !== null) process.stdout.write(`${JSON.stringify(told)}\n`);
+      const result = await withProgress(values['progress'] === true, (progress) => run(positionals, values, progress));
+      if (result !== null) process.stdout.write(`${JSON.stringify(result)}\n`);
       return EXIT.done;
     },
   };

@@ -1,6 +1,7 @@
 /** The actors of a node by name (operator-api.md 6 shows them), and how many market shards there can be. */
 
-export const FRONT_DOOR = 'front-door';
+/** The gateway. Its name in metrics, the operator API and logs is an old one, and stays: dashboards and alerts have it. */
+export const GATEWAY = 'front-door';
 export const CLEARING = 'clearing';
 export const MARKET_DATA = 'market-data';
 /** As many as a configuration may ask for (config.ts). */

@@ -3,11 +3,12 @@
  * the event loop has collected goes out.
  */
 
-import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import { type ClearingEvent, readClearingEvent } from '../clearing/effect-codec.ts';
 import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
 import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import type { AccountEvent } from '../codec/account-events.ts';
 import { type AmountText, amountText } from '../codec/signed-withdrawal.ts';
+import { GATEWAY } from '../core/actor-names.ts';
 import { InvariantError } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import type { UserId } from '../core/ids.ts';
@@ -56,7 +57,7 @@ export interface GatewayActorParts {
   /** An answer to a command or a query of the node itself. */
   readonly replied: (requestId: number, outcome: Outcome<Readonly<Record<string, unknown>>>) => void;
   /** An event of clearing that is not about an order. */
-  readonly news: (news: NodeNews) => void;
+  readonly clearingEvent: (event: ClearingEvent) => void;
   readonly marketOpened: (marketIndex: number) => void;
   readonly ticked: () => void;
   /** The node ends at once: the public sockets are closed. */
@@ -67,7 +68,7 @@ export interface GatewayActorParts {
 }
 
 export class GatewayActor implements Actor {
-  readonly name = 'front-door';
+  readonly name: string = GATEWAY;
   readonly #parts: GatewayActorParts;
   readonly #users = new UserTexts();
   /** Clearing has published everything that lives. */
@@ -203,7 +204,7 @@ export class GatewayActor implements Actor {
         break;
       }
       case NodeEvent.typeId:
-        this.#onNews(readNews(v, at));
+        this.#onClearingEvent(readClearingEvent(v, at));
         break;
       default:
         throw new InvariantError(`the gateway received a message of type ${typeId}`);
@@ -229,13 +230,13 @@ export class GatewayActor implements Actor {
 
   /** A message of a market, which is not flushed yet. */
   #unflushed<Message extends { readonly marketIndex: number; readonly sequence: number }>(message: Message): Message {
-    this.#heard(message.marketIndex, message.sequence);
+    this.#received(message.marketIndex, message.sequence);
     return message;
   }
 
   /** The market's message is not flushed yet. */
-  #heard(marketIndex: number, sequence: number): void {
-    if (sequence > 0) this.#parts.unflushed.heard(marketIndex, sequence, performance.now());
+  #received(marketIndex: number, sequence: number): void {
+    if (sequence > 0) this.#parts.unflushed.received(marketIndex, sequence, performance.now());
   }
 
   /** An accepted create first gets its sequence, then its answer. */
@@ -271,28 +272,28 @@ export class GatewayActor implements Actor {
     this.#parts.gateway.orders.onMatched(this.#unflushed(Matched.read(v, at)));
   }
 
-  #onNews(news: NodeNews): void {
+  #onClearingEvent(event: ClearingEvent): void {
     const { gateway } = this.#parts;
-    if (news.kind === 'restored') this.#onRestored();
-    else if (news.kind === 'subAccountChanged') gateway.orders.onSubAccountChanged(news.row);
-    else if (news.kind === 'priceAccepted') this.#onPrice(news.row);
-    else if (news.kind === 'atRiskChanged') gateway.atRiskChanged(news.atRisk);
-    else if (news.kind === 'liquidationChanged') gateway.liquidations.changed(news);
-    else if (news.kind === 'cancelAccount') gateway.liquidations.cancelAccount(news);
-    else if (news.kind === 'nodeOrder') gateway.liquidations.nodeOrder(news);
-    else if (news.kind === 'deleveraged') gateway.orders.onDeleveraged(news.trade);
-    else if (news.kind === 'withdrawalChanged') gateway.withdrawals.changed(news.row);
-    else if (news.kind === 'signersChanged') gateway.signers.changed(news.row, news.configNonce);
-    else if (news.kind === 'settlementChanged') gateway.settlements.changed(news.row, this.#isRestored);
-    else if (news.kind === 'registryChanged') {
-      const { change } = news;
+    if (event.kind === 'restored') this.#onRestored();
+    else if (event.kind === 'subAccountChanged') gateway.orders.onSubAccountChanged(event.row);
+    else if (event.kind === 'priceAccepted') this.#onPrice(event.row);
+    else if (event.kind === 'atRiskChanged') gateway.atRiskChanged(event.atRisk);
+    else if (event.kind === 'liquidationChanged') gateway.liquidations.changed(event);
+    else if (event.kind === 'cancelAccount') gateway.liquidations.cancelAccount(event);
+    else if (event.kind === 'nodeOrder') gateway.liquidations.nodeOrder(event);
+    else if (event.kind === 'deleveraged') gateway.orders.onDeleveraged(event.trade);
+    else if (event.kind === 'withdrawalChanged') gateway.withdrawals.changed(event.row);
+    else if (event.kind === 'signersChanged') gateway.signers.changed(event.row, event.configNonce);
+    else if (event.kind === 'settlementChanged') gateway.settlements.changed(event.row, this.#isRestored);
+    else if (event.kind === 'registryChanged') {
+      const { change } = event;
       if (change.table === 'asset') gateway.assetChanged(change.row);
       else if (change.table === 'market') gateway.marketChanged(change.row.definition, change.row.sequence);
       else gateway.configChanged(change.row);
     }
-    const published = accountEventOf(news, gateway.withdrawals.form);
+    const published = accountEventOf(event, gateway.withdrawals.form);
     if (published !== null) gateway.streams.accountEvent(published.user, published.event);
-    this.#parts.news(news);
+    this.#parts.clearingEvent(event);
     if (this.#opening.size > 0) this.#openMarkets();
   }
 
@@ -330,27 +331,29 @@ export class GatewayActor implements Actor {
  * published after their flush, so they are final.
  */
 function accountEventOf(
-  news: NodeNews,
+  event: ClearingEvent,
   form: AmountText,
 ): { readonly user: UserId; readonly event: AccountEvent } | null {
-  switch (news.kind) {
+  switch (event.kind) {
     case 'depositLanded': {
-      const { user, asset, amount, chainId, depositNonce, creditedNs } = news.row;
-      return { user, event: { kind: news.kind, asset, amount, chainId, depositNonce, timestampNs: creditedNs } };
+      const { user, asset, amount, chainId, depositNonce, creditedNs } = event.row;
+      return { user, event: { kind: event.kind, asset, amount, chainId, depositNonce, timestampNs: creditedNs } };
     }
     case 'withdrawalCompleted': {
-      const { user, asset, chainId, nonce: withdrawalNonce } = news.row;
-      const amount = form === 'hex' ? `0x${amountText(news.amount, form)}` : amountText(news.amount, form);
-      const event = { kind: news.kind, asset, amount, chainId, withdrawalNonce, timestampNs: news.timeNs };
-      return { user, event };
+      const { user, asset, chainId, nonce: withdrawalNonce } = event.row;
+      const amount = form === 'hex' ? `0x${amountText(event.amount, form)}` : amountText(event.amount, form);
+      return {
+        user,
+        event: { kind: event.kind, asset, amount, chainId, withdrawalNonce, timestampNs: event.timeNs },
+      };
     }
     case 'transferDone': {
-      const { user, asset, amount, sourceIndex, targetIndex, timeNs } = news;
+      const { user, asset, amount, sourceIndex, targetIndex, timeNs } = event;
       return { user, event: { kind: 'transferred', asset, amount, sourceIndex, targetIndex, timestampNs: timeNs } };
     }
     case 'positionCleared': {
-      const { user, asset, subAccount, timeNs } = news;
-      return { user, event: { kind: news.kind, asset, subAccount, timestampNs: timeNs } };
+      const { user, asset, subAccount, timeNs } = event;
+      return { user, event: { kind: event.kind, asset, subAccount, timestampNs: timeNs } };
     }
     default:
       return null;

@@ -38,8 +38,8 @@ export class AddressGate {
 
   /** The address of an open response. @param forwarded the `X-Forwarded-For` headers, joined by commas. */
   addressOf(response: HttpResponse, forwarded: string): string {
-    const told = this.#parts.source === 'x-forwarded-for' ? lastForwardedKey(forwarded) : null;
-    return told ?? addressKey(new Uint8Array(response.getRemoteAddress()));
+    const forwardedKey = this.#parts.source === 'x-forwarded-for' ? lastForwardedKey(forwarded) : null;
+    return forwardedKey ?? addressKey(new Uint8Array(response.getRemoteAddress()));
   }
 
   /** Whether a connection belongs to one address: false behind a terminator. */

@@ -60,18 +60,18 @@ import type { ControlOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { Channel } from './channel.ts';
 import { assetOf, assetOfItem, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
-import type { OmsSeat, UserStreams } from './oms-streams.ts';
+import type { OmsConnection, UserStreams } from './oms-streams.ts';
 import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
-export interface ControlSeat extends OmsSeat {
+export interface ControlConnection extends OmsConnection {
   readonly connection: number;
   readonly options: ControlOptions;
   /** The connection's cancel-on-disconnect group, or null. */
   readonly group: DisconnectGroup | null;
   /** Collects the replies of one pass of the event loop; its only member is this socket. */
-  readonly answers: Channel<ControlSeat>;
+  readonly answers: Channel<ControlConnection>;
   /** Frames that wait to be parsed. */
   readonly waiting: WaitingFrames;
 }
@@ -87,7 +87,7 @@ interface WaitingFrames {
   readonly orders: Map<string, number>;
 }
 
-type ControlSocket = StreamSocket<ControlSeat>;
+type ControlSocket = StreamSocket<ControlConnection>;
 type BatchBody = Extract<ControlBody, { readonly batch: unknown }>;
 
 const NO_ORDERS: readonly Correlation[] = [];
@@ -123,7 +123,7 @@ export class ControlConnections {
   #previewTurn = -1;
   #previewedInTurn = 0;
   /** Open connections with a cancel-on-disconnect group. */
-  readonly #groupSeats = new Set<ControlSeat>();
+  readonly #groupConnections = new Set<ControlConnection>();
 
   constructor(parts: ControlParts) {
     this.#services = parts.services;
@@ -135,14 +135,14 @@ export class ControlConnections {
   }
 
   /** The route without its admission. */
-  route(): Omit<StreamRoute<ControlSeat>, 'admit' | 'pattern'> {
+  route(): Omit<StreamRoute<ControlConnection>, 'admit' | 'pattern'> {
     const common = this.#streams.common();
     return {
       ...common,
       opened: (socket) => {
         common.opened(socket);
         socket.data.answers.join(socket);
-        if (socket.data.group !== null) this.#groupSeats.add(socket.data);
+        if (socket.data.group !== null) this.#groupConnections.add(socket.data);
       },
       closed: (socket) => {
         socket.data.answers.leave(socket);
@@ -154,14 +154,14 @@ export class ControlConnections {
     };
   }
 
-  seat(seat: OmsSeat, options: ControlOptions): ControlSeat {
+  begin(base: OmsConnection, options: ControlOptions): ControlConnection {
     const connection = this.#services.entry.newConnection();
     const group = options.endsWithConnection ? new DisconnectGroup() : null;
     const waiting = {
       ...{ frames: 0, bytes: 0, source: new WorkSource(), cancels: new WorkSource() },
       orders: new Map<string, number>(),
     };
-    return { ...seat, connection, options, group, answers: new Channel(), waiting };
+    return { ...base, connection, options, group, answers: new Channel(), waiting };
   }
 
   /**
@@ -169,17 +169,17 @@ export class ControlConnections {
    * events.
    */
   endGroups(): void {
-    for (const seat of this.#groupSeats) this.#endGroup(seat);
+    for (const connection of this.#groupConnections) this.#endGroup(connection);
   }
 
   /** The node fails: its orders stay as they are. */
   keepOrders(): void {
-    this.#groupSeats.clear();
+    this.#groupConnections.clear();
   }
 
-  #endGroup(seat: ControlSeat): void {
-    if (seat.group !== null && this.#groupSeats.delete(seat))
-      this.#services.automaticCancels.connectionEnded(seat.group);
+  #endGroup(connection: ControlConnection): void {
+    if (connection.group !== null && this.#groupConnections.delete(connection))
+      this.#services.automaticCancels.connectionEnded(connection.group);
   }
 
   /**
@@ -507,7 +507,7 @@ export class ControlConnections {
 }
 
 /** Replies have the version of the connection. */
-function addressOf({ version }: ControlSeat, head: FrameHead): FrameHead {
+function addressOf({ version }: ControlConnection, head: FrameHead): FrameHead {
   return head.version === 'binary'
     ? { version: head.version, requestId: head.requestId }
     : { version, requestId: head.requestId, isShort: isShort(head) };
@@ -525,7 +525,7 @@ function isShort(head: FrameHead): boolean {
 }
 
 /** What a frame that waits is about, in the form of its connection. */
-function previewOf({ isBinary, version }: ControlSeat, frame: Uint8Array): ActionPreview | null {
+function previewOf({ isBinary, version }: ControlConnection, frame: Uint8Array): ActionPreview | null {
   return isBinary ? previewBinaryFrame(frame) : previewFrame(frame, version === 1);
 }
 
@@ -539,7 +539,7 @@ function countOrders(waiting: Map<string, number>, orders: readonly Correlation[
 }
 
 /** The address of an error that belongs to no request. */
-function headWithoutRequest({ isBinary, version }: ControlSeat): FrameHead {
+function headWithoutRequest({ isBinary, version }: ControlConnection): FrameHead {
   return isBinary ? { version: 'binary', requestId: 0n } : { version, requestId: null };
 }
 

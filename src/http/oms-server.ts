@@ -19,13 +19,13 @@ import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
 import { LOGIN_AREA, MDS_ROUTES, MDS_STREAMS } from './api/mds-table.ts';
-import { ControlConnections, type ControlSeat } from './control-socket.ts';
+import { type ControlConnection, ControlConnections } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes } from './oms-routes.ts';
-import { NUMBERING_MEMBERS, type OmsSeat, type OneWayStream, UserStreams } from './oms-streams.ts';
+import { NUMBERING_MEMBERS, type OmsConnection, type OneWayStream, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
@@ -175,7 +175,7 @@ export class OmsServer {
     this.#addUserStream('/account/stats/:user_id', 'account-stats', false);
     this.#addUserStream('/positions/ws/:user_id', 'positions', false);
     this.#addStream('/liquidation/at_risk/ws', (head) => this.streams.admit(head, 'at-risk', null));
-    this.#hub.add<OmsSeat>({
+    this.#hub.add<OmsConnection>({
       ...this.streams.common(),
       lag: { ...OMS_LAG, messagesMax: PENDING_SETTLEMENTS_MAX },
       pattern: '/sync/pending_settlements',
@@ -210,7 +210,7 @@ export class OmsServer {
 
   /** @param isNumbered whether clients may request sequence numbers. */
   #addUserStream(pattern: string, stream: OneWayStream, isNumbered: boolean): void {
-    const admit = (head: RequestHead): Outcome<OmsSeat> => {
+    const admit = (head: RequestHead): Outcome<OmsConnection> => {
       const user = userOf(head);
       if (!user.ok) return user;
       return isNumbered
@@ -220,8 +220,12 @@ export class OmsServer {
     this.#addStream(pattern, admit, isNumbered ? NUMBERING_MEMBERS : NO_MEMBERS);
   }
 
-  #addStream(pattern: string, admit: (head: RequestHead) => Outcome<OmsSeat>, query: QueryMembers = NO_MEMBERS): void {
-    this.#hub.add<OmsSeat>({
+  #addStream(
+    pattern: string,
+    admit: (head: RequestHead) => Outcome<OmsConnection>,
+    query: QueryMembers = NO_MEMBERS,
+  ): void {
+    this.#hub.add<OmsConnection>({
       ...this.streams.common(),
       pattern,
       query,
@@ -230,7 +234,7 @@ export class OmsServer {
   }
 
   #addControl(connections: ControlConnections): void {
-    this.#hub.add<ControlSeat>({
+    this.#hub.add<ControlConnection>({
       ...connections.route(),
       pattern: '/control',
       query: CONTROL_MEMBERS,
@@ -238,8 +242,8 @@ export class OmsServer {
         const options = controlOptionsOf(head);
         if (!options.ok) return options;
         if (this.#services.entry.isStopping) return rejected(STOPPING);
-        const seat = this.streams.admit(head, 'control', null);
-        return seat.ok ? accepted(connections.seat(seat.value, options.value)) : seat;
+        const connection = this.streams.admit(head, 'control', null);
+        return connection.ok ? accepted(connections.begin(connection.value, options.value)) : connection;
       },
     });
   }

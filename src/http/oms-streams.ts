@@ -62,7 +62,7 @@ export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-e
 export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
 /** The data of one socket. */
-export interface OmsSeat extends Session {
+export interface OmsConnection extends Session {
   readonly stream: OmsStreamName;
   readonly version: 0 | 1;
   /** `/control` only: its frames are FlatBuffers, and `version` does not apply. */
@@ -81,14 +81,14 @@ export interface Numbering {
   readonly from: number | null;
 }
 
-type OmsSocket = StreamSocket<OmsSeat>;
+type OmsSocket = StreamSocket<OmsConnection>;
 
 /** The subscribers of a stream of a user: plain on v0 and on v1, and with numbers, which is v1 too. */
 interface Listeners {
-  readonly plain: readonly [Channel<OmsSeat>, Channel<OmsSeat>];
-  readonly numbered: Channel<OmsSeat>;
+  readonly plain: readonly [Channel<OmsConnection>, Channel<OmsConnection>];
+  readonly numbered: Channel<OmsConnection>;
   /** Of positions: readers of objects on v1. */
-  readonly objects: Channel<OmsSeat>;
+  readonly objects: Channel<OmsConnection>;
 }
 
 interface UserEntry {
@@ -120,14 +120,14 @@ export class UserStreams implements UserEventStreams {
   readonly #users = new Map<UserId, UserEntry>();
   readonly #sockets = new Set<OmsSocket>();
   /** Readers of what is at risk, on v0 and on v1. */
-  readonly #atRisk: readonly [Channel<OmsSeat>, Channel<OmsSeat>] = [new Channel(), new Channel()];
+  readonly #atRisk: readonly [Channel<OmsConnection>, Channel<OmsConnection>] = [new Channel(), new Channel()];
   /** Readers of pending settlements, on v0 and on v1, and their sockets. */
-  readonly #settlements: readonly [Channel<OmsSeat>, Channel<OmsSeat>] = [new Channel(), new Channel()];
+  readonly #settlements: readonly [Channel<OmsConnection>, Channel<OmsConnection>] = [new Channel(), new Channel()];
   readonly #makers = new Set<OmsSocket>();
   readonly #rings: ReplayRings;
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
-  readonly #touched = new Set<Pick<Channel<OmsSeat>, 'flush'>>();
+  readonly #touched = new Set<Pick<Channel<OmsConnection>, 'flush'>>();
   /** Where the next `checkSessions` continues. */
   #checking: Iterator<OmsSocket> = this.#sockets.values();
 
@@ -235,7 +235,7 @@ export class UserStreams implements UserEventStreams {
   // ---- calls of the listener
 
   /** Called before an upgrade: checks the session (401), then the limit of the user's sockets (429; AMB-96). */
-  admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsSeat> {
+  admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsConnection> {
     const session = socketSessionOf(this.#services, head);
     if (!session.ok) return session;
     const { user } = session.value;
@@ -252,11 +252,11 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** As `admit`, for a stream with optional sequence numbers. */
-  admitNumbered(head: RequestHead, stream: OneWayStream, pathUser: UserId | null): Outcome<OmsSeat> {
+  admitNumbered(head: RequestHead, stream: OneWayStream, pathUser: UserId | null): Outcome<OmsConnection> {
     const numbers = numberingOf(head);
     if (!numbers.ok) return numbers;
-    const seat = this.admit(head, stream, pathUser);
-    return seat.ok ? accepted({ ...seat.value, numbers: numbers.value }) : seat;
+    const connection = this.admit(head, stream, pathUser);
+    return connection.ok ? accepted({ ...connection.value, numbers: numbers.value }) : connection;
   }
 
   /** Number of a user's open sockets. */
@@ -266,7 +266,7 @@ export class UserStreams implements UserEventStreams {
 
   /** The members common to all streams of the order service. */
   common(): Pick<
-    StreamRoute<OmsSeat>,
+    StreamRoute<OmsConnection>,
     'lag' | 'opened' | 'closed' | 'pong' | 'lastWord' | 'userOf' | 'isKept' | 'isBinary'
   > {
     return {
@@ -311,7 +311,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** The frame that says why a socket ends. */
-  #reasonFrame({ stream, version, isBinary }: OmsSeat, why: string): Uint8Array {
+  #reasonFrame({ stream, version, isBinary }: OmsConnection, why: string): Uint8Array {
     const nowNs = this.#services.nowNs();
     if (isBinary) return binaryFailure(0n, nowNs, reject('UNAUTHORIZED', why));
     return Buffer.from(
@@ -387,7 +387,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** Sends the missed frames, then joins the channel; or requests a resync if they are no longer kept. */
-  #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsSeat>): void {
+  #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsConnection>): void {
     const { user } = socket.data;
     const nowNs = this.#services.nowNs();
     const missed = from === null ? [] : (this.#rings.of(user, stream)?.since(from) ?? null);

@@ -91,7 +91,7 @@ export type SocketMessage =
 export type SocketChannel = PeerChannel<SocketMessage>;
 
 /** A socket of another thread's stream, at the listener of its connection. */
-export interface PassedSeat extends FrameHolder {
+export interface PassedConnection extends FrameHolder {
   readonly id: number;
   /** Bytes given to its connection, with the heads of frames. */
   handed: number;
@@ -100,7 +100,7 @@ export interface PassedSeat extends FrameHolder {
 interface WaitingUpgrade {
   readonly call: HttpCall;
   /** Upgrades the call if it is open and has a place. @returns whether it did. */
-  readonly done: (admitted: Outcome<PassedSeat>) => boolean;
+  readonly done: (admitted: Outcome<PassedConnection>) => boolean;
 }
 
 export interface PassedStream {
@@ -118,9 +118,9 @@ export class PassedSockets {
   readonly #channel: SocketChannel | null;
   readonly #socketsMax: number;
   readonly #waiting = new Map<number, WaitingUpgrade>();
-  readonly #open = new Map<number, StreamSocket<PassedSeat>>();
+  readonly #open = new Map<number, StreamSocket<PassedConnection>>();
   /** Sockets with clients that have received more since the last report. */
-  readonly #drained = new Set<StreamSocket<PassedSeat>>();
+  readonly #drained = new Set<StreamSocket<PassedConnection>>();
   /** Frames of clients that the other thread has not taken. */
   readonly #untaken = new HeldFrames();
   #nextId = randomInt(FIRST_ID_MAX);
@@ -137,7 +137,7 @@ export class PassedSockets {
 
   /** Registers a stream; before `seal()`. */
   add({ pattern, there, lag, frames }: PassedStream): void {
-    this.#hub.addRemote<PassedSeat>(
+    this.#hub.addRemote<PassedConnection>(
       {
         pattern,
         // The stream counts messages and lags first.
@@ -202,7 +202,7 @@ export class PassedSockets {
     if (!isOpen) this.#channel?.post({ kind: 'closed', id });
   }
 
-  #answered(id: number, admitted: Outcome<PassedSeat>): boolean {
+  #answered(id: number, admitted: Outcome<PassedConnection>): boolean {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     return waiting?.done(admitted) ?? false;
@@ -216,7 +216,7 @@ export class PassedSockets {
   }
 
   #write({ batch, ids, spans, bytes, ends }: FrameBatch): void {
-    const written: StreamSocket<PassedSeat>[] = [];
+    const written: StreamSocket<PassedConnection>[] = [];
     for (let from = 0; from < ids.length; ) {
       let to = from + 1;
       while (to < ids.length && ids[to] === ids[from]) to += 1;
@@ -235,14 +235,14 @@ export class PassedSockets {
     this.#report(batch, written);
   }
 
-  #pass(socket: StreamSocket<PassedSeat>, bytes: Uint8Array, isBinary: boolean): void {
-    const seat = socket.data;
+  #pass(socket: StreamSocket<PassedConnection>, bytes: Uint8Array, isBinary: boolean): void {
+    const connection = socket.data;
     // mutant: untaken-frames-bounded
-    if (!this.#untaken.hold(seat, bytes.byteLength)) {
+    if (!this.#untaken.hold(connection, bytes.byteLength)) {
       socket.finish(1008, 'too_many_frames');
       return;
     }
-    this.#channel?.post({ kind: 'message', id: seat.id, bytes: new Uint8Array(bytes), isBinary });
+    this.#channel?.post({ kind: 'message', id: connection.id, bytes: new Uint8Array(bytes), isBinary });
   }
 
   #taken({ id, bytes }: { readonly id: number; readonly bytes: number }): void {
@@ -251,7 +251,7 @@ export class PassedSockets {
     if (socket !== undefined) this.#untaken.release(socket.data, bytes);
   }
 
-  #closed(socket: StreamSocket<PassedSeat>): void {
+  #closed(socket: StreamSocket<PassedConnection>): void {
     const { id } = socket.data;
     this.#open.delete(id);
     this.#drained.delete(socket);
@@ -260,7 +260,7 @@ export class PassedSockets {
   }
 
   /** One report for all sockets of a pass. */
-  #planReport(socket: StreamSocket<PassedSeat>): void {
+  #planReport(socket: StreamSocket<PassedConnection>): void {
     this.#drained.add(socket);
     if (this.#isReportPlanned) return;
     this.#isReportPlanned = true;
@@ -272,7 +272,7 @@ export class PassedSockets {
     });
   }
 
-  #report(batch: number | null, sockets: readonly StreamSocket<PassedSeat>[]): void {
+  #report(batch: number | null, sockets: readonly StreamSocket<PassedConnection>[]): void {
     const ids = Float64Array.from(sockets, ({ data }) => data.id);
     const received = Float64Array.from(sockets, ({ data, backlogBytes }) => Math.max(0, data.handed - backlogBytes));
     this.#channel?.post({ kind: 'written', batch, ids, received });

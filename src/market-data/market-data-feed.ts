@@ -6,7 +6,7 @@
  *   gap        clearing checkpoints and sends `historyReady` again ─▶ missing trades are read; each is published once
  */
 
-import { type NodeNews, readMark, readNews } from '../clearing/effect-codec.ts';
+import { type ClearingEvent, readClearingEvent, readMark } from '../clearing/effect-codec.ts';
 import { riskTermsOf } from '../clearing/registry/registry-assets.ts';
 import { readMarkBandAge, readTapeTrades } from '../clearing/registry/stored-settings.ts';
 import type { AssetRow } from '../clearing/rows.ts';
@@ -166,7 +166,7 @@ export class MarketDataFeed {
         this.#onRisk(v, at);
         break;
       case NodeEvent.typeId:
-        this.#onNews(readNews(v, at));
+        this.#onClearingEvent(readClearingEvent(v, at));
         break;
       default:
         assert(false, `market data received a message of type ${typeId}`);
@@ -270,18 +270,18 @@ export class MarketDataFeed {
     this.data.tradeConfirmed(trade);
   }
 
-  #onNews(news: NodeNews): void {
-    if (news.kind === 'registryChanged' && news.change.table === 'market') this.#upsert(news.change.row.definition);
-    if (news.kind === 'registryChanged' && news.change.table === 'config') {
-      this.data.setTapeTrades(readTapeTrades(news.change.row.json));
-      this.#markBandAgeChanged(readMarkBandAge(news.change.row.json));
+  #onClearingEvent(event: ClearingEvent): void {
+    if (event.kind === 'registryChanged' && event.change.table === 'market') this.#upsert(event.change.row.definition);
+    if (event.kind === 'registryChanged' && event.change.table === 'config') {
+      this.data.setTapeTrades(readTapeTrades(event.change.row.json));
+      this.#markBandAgeChanged(readMarkBandAge(event.change.row.json));
     }
-    if (news.kind === 'registryChanged' && news.change.table === 'asset') this.#onAsset(news.change.row);
-    if (news.kind === 'priceAccepted') {
-      const { asset, price, publishNs: timeNs, isTripped, goodUpdates } = news.row;
+    if (event.kind === 'registryChanged' && event.change.table === 'asset') this.#onAsset(event.change.row);
+    if (event.kind === 'priceAccepted') {
+      const { asset, price, publishNs: timeNs, isTripped, goodUpdates } = event.row;
       this.data.oracleAccepted(asset, { price, timeNs, isTripped, goodUpdates });
     }
-    if (news.kind !== 'historyReady') return;
+    if (event.kind !== 'historyReady') return;
     if (this.#readsTables) this.#sink.tradeEventsLost();
     for (const marketIndex of this.known) {
       if (this.#readsTables) this.#readMissed(marketIndex);

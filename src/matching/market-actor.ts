@@ -10,7 +10,7 @@
  * rejected.
  */
 
-import { type NodeNews, readNews } from '../clearing/effect-codec.ts';
+import { type ClearingEvent, readClearingEvent } from '../clearing/effect-codec.ts';
 import type { Effect, RegistryChanged } from '../clearing/effects.ts';
 import {
   DEFAULT_PARKED_CANCELS,
@@ -59,7 +59,7 @@ import type { MarketEngine } from './market-engine.ts';
  * follows earlier output, so this bounds the delay of a cancel during a burst of triggers: about 70 messages, plus one
  * poll that exceeded the limit. Clearing reads a thousand messages at a time.
  */
-const DOOR_UNREAD_MAX = 4_096;
+const GATEWAY_UNREAD_MAX = 4_096;
 const CLEARING_UNREAD_MAX = 65_536;
 
 type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
@@ -76,7 +76,7 @@ export interface MarketShardWiring {
   /** Channel of clearing; every other channel is the gateway's. */
   readonly clearingChannel: number;
   readonly clearing: Publication;
-  readonly door: Publication;
+  readonly gateway: Publication;
   readonly data: Publication;
   /** Of this thread; none unless given. */
   readonly trace?: TraceLog | null;
@@ -88,7 +88,7 @@ export class MarketShardActor implements Actor {
   readonly name: string;
   readonly #wiring: MarketShardWiring;
   readonly #clearing: RetryBuffer;
-  readonly #door: RetryBuffer;
+  readonly #gateway: RetryBuffer;
   readonly #commands = new CommandReader();
   readonly #restored = new RestoredCommandReader();
   readonly #markets = new Map<number, HostedMarket>();
@@ -109,7 +109,7 @@ export class MarketShardActor implements Actor {
     this.name = wiring.name;
     this.#wiring = wiring;
     this.#clearing = new RetryBuffer(wiring.clearing);
-    this.#door = new RetryBuffer(wiring.door);
+    this.#gateway = new RetryBuffer(wiring.gateway);
     this.#source = { views: wiring.clearing.views, at: 0, bytes: 0 };
     const { times = null, clock } = wiring;
     this.#timer = times === null ? null : new CommandTimer(times, clock);
@@ -207,7 +207,7 @@ export class MarketShardActor implements Actor {
   endBatch(): void {
     this.#timer?.endPoll();
     this.#clearing.flush();
-    this.#door.flush();
+    this.#gateway.flush();
     this.#wiring.trace?.markOnce(HOP.published);
     if (this.#rolledBack.size > 0 && this.#mayDoMore()) this.#uncross();
     for (const market of this.#markets.values()) if (market.engine.isBehind) this.#busy.add(market);
@@ -223,7 +223,7 @@ export class MarketShardActor implements Actor {
   }
 
   tick(nowNs: bigint): void {
-    if (this.#isCrossed || !this.#clearing.isEmpty || !this.#door.isEmpty) return;
+    if (this.#isCrossed || !this.#clearing.isEmpty || !this.#gateway.isEmpty) return;
     for (const market of this.#markets.values()) if (market.isOpen) market.tick(nowNs as TimestampNs);
     // At least one poll per tick, independent of the neighbours' load.
     if (this.#busy.size > 0 && this.#mayDoMore()) this.#poll();
@@ -238,8 +238,8 @@ export class MarketShardActor implements Actor {
   }
 
   isQuiet(): boolean {
-    const isPaused = this.#busy.size > 0 && !this.#wiring.isStalled() && !this.#isHeard();
-    return this.#clearing.isEmpty && this.#door.isEmpty && !isPaused;
+    const isPaused = this.#busy.size > 0 && !this.#wiring.isStalled() && !this.#readersKeepUp();
+    return this.#clearing.isEmpty && this.#gateway.isEmpty && !isPaused;
   }
 
   /** Whether a book must be uncrossed, or triggers wait for a poll. */
@@ -249,12 +249,12 @@ export class MarketShardActor implements Actor {
 
   /** Whether fired triggers or released orders wait and the readers keep up with the output. */
   #mayPoll(): boolean {
-    return this.#busy.size > 0 && !this.#isCrossed && this.#mayDoMore() && this.#isHeard();
+    return this.#busy.size > 0 && !this.#isCrossed && this.#mayDoMore() && this.#readersKeepUp();
   }
 
-  #isHeard(): boolean {
-    const { door, clearing } = this.#wiring;
-    return isRead(door, DOOR_UNREAD_MAX) && isRead(clearing, CLEARING_UNREAD_MAX);
+  #readersKeepUp(): boolean {
+    const { gateway, clearing } = this.#wiring;
+    return isRead(gateway, GATEWAY_UNREAD_MAX) && isRead(clearing, CLEARING_UNREAD_MAX);
   }
 
   /** Open markets, for operators and tests. */
@@ -265,7 +265,7 @@ export class MarketShardActor implements Actor {
   /** Whether all output is in the rings, and no hook stalls the shard. */
   #mayDoMore(): boolean {
     if (this.#wiring.isStalled()) return false;
-    return (this.#clearing.isEmpty || this.#clearing.flush()) && (this.#door.isEmpty || this.#door.flush());
+    return (this.#clearing.isEmpty || this.#clearing.flush()) && (this.#gateway.isEmpty || this.#gateway.flush());
   }
 
   /** Uncrosses a part of each market: a rollback of thousands of orders is divided into steps. */
@@ -274,14 +274,14 @@ export class MarketShardActor implements Actor {
     for (const market of this.#rolledBack) if (!market.uncross(nowNs)) this.#rolledBack.delete(market);
     this.#isCrossed = this.#rolledBack.size > 0;
     this.#clearing.flush();
-    this.#door.flush();
+    this.#gateway.flush();
   }
 
   #poll(): void {
     const nowNs = this.#wiring.clock.nowNs();
     for (const market of this.#busy) if (!market.poll(nowNs)) this.#busy.delete(market);
     this.#clearing.flush();
-    this.#door.flush();
+    this.#gateway.flush();
   }
 
   #onClearing(typeId: number, v: Views, at: number, bytes: number): void {
@@ -316,7 +316,7 @@ export class MarketShardActor implements Actor {
         this.#onRestored(v, at, bytes);
         break;
       case NodeEvent.typeId:
-        this.#onNews(readNews(v, at));
+        this.#onClearingEvent(readClearingEvent(v, at));
         break;
       default:
         throw new InvariantError(`a market received a message of type ${typeId}`);
@@ -361,24 +361,24 @@ export class MarketShardActor implements Actor {
     market.output.at(fill.matchedNs ?? this.#wiring.clock.nowNs(), () => market.engine.injectFill(words));
   }
 
-  #onNews(news: NodeNews): void {
-    if (news.kind === 'registryChanged') this.#onRegistry(news);
-    else if (news.kind === 'priceAccepted') this.#onPrice(news);
-    else if (news.kind === 'tradeIdsWanted')
-      this.#market(news.marketIndex).reserveTradeIds(news.count, this.#wiring.clock.nowNs());
+  #onClearingEvent(event: ClearingEvent): void {
+    if (event.kind === 'registryChanged') this.#onRegistry(event);
+    else if (event.kind === 'priceAccepted') this.#onPrice(event);
+    else if (event.kind === 'tradeIdsWanted')
+      this.#market(event.marketIndex).reserveTradeIds(event.count, this.#wiring.clock.nowNs());
   }
 
-  #onRegistry(news: RegistryChanged): void {
-    if (news.change.table === 'config') this.#onSettings(news.change.row);
-    if (news.change.table !== 'market') return;
-    const { definition } = news.change.row;
+  #onRegistry(event: RegistryChanged): void {
+    if (event.change.table === 'config') this.#onSettings(event.change.row);
+    if (event.change.table !== 'market') return;
+    const { definition } = event.change.row;
     const known = this.#markets.get(definition.marketIndex);
     if (known !== undefined) {
       known.define(definition, this.#wiring.clock.nowNs());
       if (known.isOpen) this.#busy.add(known);
       return;
     }
-    const to = { clearing: this.#clearing, door: this.#door, data: this.#wiring.data };
+    const to = { clearing: this.#clearing, gateway: this.#gateway, data: this.#wiring.data };
     const oracle = this.#prices.get(definition.assetId) ?? null;
     const market = new HostedMarket(definition, to, { oraclePrice: oracle, hashSeed: this.#wiring.hashSeed });
     market.engine.setParkedCancels(this.#parkedCancels.ns, this.#parkedCancels.perUserMax);
@@ -414,9 +414,9 @@ export class MarketShardActor implements Actor {
       nowNs: this.#wiring.clock.nowNs(),
     });
     this.#busy.add(market);
-    const to = this.#door.claim(MarketRestored.typeId, bytes);
-    this.#door.views.u8.set(v.u8.subarray(at, at + bytes), to);
-    this.#door.commit();
+    const to = this.#gateway.claim(MarketRestored.typeId, bytes);
+    this.#gateway.views.u8.set(v.u8.subarray(at, at + bytes), to);
+    this.#gateway.commit();
     this.#wiring.heartbeat();
     if (!this.#wiring.data.needsResync()) market.sendBook();
     this.#wiring.heartbeat();

@@ -68,13 +68,13 @@ function fillKey(key: OrderKey, message: Keyed, v: Views, at: number): void {
 }
 
 /** The first fields of the gateway's commands: user and time. */
-interface FromDoor {
+interface FromGateway {
   receivedNsHigh(v: Views, at: number): number;
   receivedNsLow(v: Views, at: number): number;
   requestId(v: Views, at: number): number;
 }
 
-function fillReceived(command: Received, message: FromDoor, v: Views, at: number): void {
+function fillReceived(command: Received, message: FromGateway, v: Views, at: number): void {
   command.requestId = message.requestId(v, at);
   command.receivedHigh = message.receivedNsHigh(v, at);
   command.receivedLow = message.receivedNsLow(v, at);

@@ -86,7 +86,7 @@ class DepthOutput {
 
 export interface MarketOutlets {
   readonly clearing: RetryBuffer;
-  readonly door: RetryBuffer;
+  readonly gateway: RetryBuffer;
   readonly data: Publication;
 }
 
@@ -113,7 +113,7 @@ export class MarketOutput implements MarketEvents {
   /** Receivers of every event with a sequence. */
   readonly #listeners: readonly RetryBuffer[];
   /** The same and market data, as pending trades are public. */
-  readonly #hearTrades: readonly Pick<Publication, 'views' | 'claim' | 'commit'>[];
+  readonly #tradeReaders: readonly Pick<Publication, 'views' | 'claim' | 'commit'>[];
   readonly #marketIndex: number;
   #timeHigh = 0;
   #timeLow = 0;
@@ -123,8 +123,8 @@ export class MarketOutput implements MarketEvents {
     this.#marketIndex = definition.marketIndex;
     this.#to = to;
     this.depth = new DepthOutput(definition.marketIndex, to.data);
-    this.#listeners = [to.clearing, to.door];
-    this.#hearTrades = [to.clearing, to.door, to.data];
+    this.#listeners = [to.clearing, to.gateway];
+    this.#tradeReaders = [to.clearing, to.gateway, to.data];
   }
 
   /**
@@ -174,7 +174,7 @@ export class MarketOutput implements MarketEvents {
   ): void {
     this.#count(sequence);
     this.confirmed.matched(tradeId, price, this.#timeHigh, this.#timeLow);
-    for (const publication of this.#hearTrades) {
+    for (const publication of this.#tradeReaders) {
       const at = publication.claim(Matched.typeId, Matched.bytes);
       // Only the edge to market data drops: it marks the gap and then gets the whole book.
       if (at < 0) continue;
@@ -278,7 +278,7 @@ export class MarketOutput implements MarketEvents {
     orderIdAt: number,
     orderIdBytes: number,
   ): void {
-    const publication = this.#to.door;
+    const publication = this.#to.gateway;
     const at = publication.claim(ParkedCancelExpired.typeId, ParkedCancelExpired.bytes);
     const v = publication.views;
     ParkedCancelExpired.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
@@ -400,7 +400,7 @@ export class MarketOutput implements MarketEvents {
   }
 
   #ack(requestId: number, { order, sequence, code, isAdmission }: Answer): void {
-    const publication = this.#to.door;
+    const publication = this.#to.gateway;
     const at = publication.claim(MarketAck.typeId, MarketAck.bytes);
     const v = publication.views;
     MarketAck.setRequestId(v, at, requestId);

@@ -10,9 +10,9 @@ import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainActor } from '../chain/chain-actor.ts';
 import { ChainStore } from '../chain/chain-store.ts';
-import type { NodeNews } from '../clearing/effect-codec.ts';
+import type { ClearingEvent } from '../clearing/effect-codec.ts';
 import { UnflushedWindow } from '../clearing/unflushed-window.ts';
-import { CLEARING, FRONT_DOOR, marketActor } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, marketActor } from '../core/actor-names.ts';
 import { InvariantError, must } from '../core/assert.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { format18 } from '../core/decimal.ts';
@@ -182,7 +182,7 @@ export class RingbookNode {
       entry: workerEntry('keep-data'),
       keep: config.snapshots.keep,
       prune: (below) => this.#clearingClient.hook({ kind: 'prune', below }),
-      told: (sequence) => this.#log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
+      pruned: (sequence) => this.#log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
       failed: (reason) => this.#log.error({ reason }, 'no snapshot, nothing is pruned'),
       printed: (line) => threads.printed('keep-data', line),
     });
@@ -350,7 +350,7 @@ export class RingbookNode {
       { ...this.#context, settings: this.#threads.settings(), restarted: false, wakeUp: () => this.#runner.wakeUp() },
       {
         ...markets,
-        [FRONT_DOOR]: (wiring) => {
+        [GATEWAY]: (wiring) => {
           const shards = Array.from({ length: this.config.threads.marketShards }, (_, shard) =>
             wiring.publication(marketActor(shard)),
           );
@@ -386,7 +386,7 @@ export class RingbookNode {
             clearingChannel: wiring.channelOf(CLEARING),
             publications: [...shards, toClearing],
             replied: (request, reply) => clearing.replied(request, reply),
-            news: (news) => this.#onNews(news),
+            clearingEvent: (event) => this.#onClearingEvent(event),
             marketOpened: (marketIndex) => this.#onMarketOpened(marketIndex),
             unflushed: this.#unflushed,
             ticked: () => {
@@ -410,18 +410,18 @@ export class RingbookNode {
     return this.#history;
   }
 
-  #onNews(news: NodeNews): void {
-    if (news.kind === 'registryChanged' && news.change.table === 'market') {
-      const { marketIndex } = news.change.row.definition;
+  #onClearingEvent(event: ClearingEvent): void {
+    if (event.kind === 'registryChanged' && event.change.table === 'market') {
+      const { marketIndex } = event.change.row.definition;
       if (!this.#gateway.openMarkets.has(marketIndex)) this.#marketsToOpen.add(marketIndex);
     }
-    if (news.kind === 'restored') {
-      this.#isEmpty = news.isEmpty;
-      this.#startedAtSequence = news.journalSequence;
+    if (event.kind === 'restored') {
+      this.#isEmpty = event.isEmpty;
+      this.#startedAtSequence = event.journalSequence;
       this.#waiting.delete('clearing');
       if (this.#marketsToOpen.size === 0) this.#waiting.delete('markets');
     }
-    this.#chains?.onNews(news);
+    this.#chains?.onClearingEvent(event);
   }
 
   #onMarketOpened(marketIndex: number): void {

@@ -4,7 +4,7 @@ import { ClearingActor } from '../clearing/clearing-actor.ts';
 import { CURVE_K_MAX } from '../clearing/funds/rebalancing.ts';
 import { type OrderVerifiers, verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import type { Amount18 } from '../core/units.ts';
@@ -77,7 +77,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     takeAttestations: () => dropped.add(attestations.drain()),
     verifyOrder: (order) => verifyOrder(order, verifiers),
     idKey: hashKeyOf(settings.hashSeed),
-    door: wiring.publication(FRONT_DOOR),
+    gateway: wiring.publication(GATEWAY),
     data: wiring.publication(MARKET_DATA),
     trace: wiring.trace,
     markets: Array.from({ length: settings.shards }, (_, shard) => wiring.publication(marketActor(shard))),

@@ -1,6 +1,6 @@
 /** Market shards, made from their wiring and the node's settings; workers/market.ts boots one a thread. */
 
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor, SHARDS_MAX } from '../core/actor-names.ts';
 import { MARKET_ACTIONS, type MarketStage } from '../core/hops.ts';
 import { reserveNoAddresses } from '../core/pools.ts';
 import { MARKETS_MAX, matchedMetric, stageMetric } from '../gateway/metrics/metric-names.ts';
@@ -31,7 +31,7 @@ function createMarketShard(wiring: ActorWiring, shard: number): MarketShardActor
     heartbeat: () => wiring.heartbeat(),
     clearingChannel: wiring.channelOf(CLEARING),
     clearing: wiring.publication(CLEARING),
-    door: wiring.publication(FRONT_DOOR),
+    gateway: wiring.publication(GATEWAY),
     data: wiring.publication(MARKET_DATA),
     trace: wiring.trace,
     times: commandTimes(wiring.metrics),

@@ -47,16 +47,17 @@ export async function checkBeforeStart(
   if (!existsSync(join(directory, MAP_FILE_NAME))) return mustBeNew(directory);
   const child = spawn(process.execPath, [fileURLToPath(entry), directory], { stdio: ['ignore', 'pipe', 'pipe'] });
   foreignLines(child.stderr, printed);
-  const heard: Heard = { mark: null, damage: null, unchecked: null, refusal: null };
+  const report: CheckReport = { mark: null, damage: null, unchecked: null, refusal: null };
   const ended = endOf(child);
   if (child.stdout !== null) {
-    for await (const line of createInterface({ input: child.stdout })) hear(line, heard, progress);
+    for await (const line of createInterface({ input: child.stdout })) readLine(line, report, progress);
   }
   const how = await ended;
-  if (how === 0 && heard.mark !== null) writeVerifiedMark(directory, heard.mark);
-  else if (heard.refusal !== null) throw new StorageError(heard.refusal);
-  else if (heard.damage !== null) throw new StorageError(`the data directory ${directory} is damaged: ${heard.damage}`);
-  else throw new StorageError(unchecked(directory, heard.unchecked ?? `its check ended with ${how}`));
+  if (how === 0 && report.mark !== null) writeVerifiedMark(directory, report.mark);
+  else if (report.refusal !== null) throw new StorageError(report.refusal);
+  else if (report.damage !== null)
+    throw new StorageError(`the data directory ${directory} is damaged: ${report.damage}`);
+  else throw new StorageError(unchecked(directory, report.unchecked ?? `its check ended with ${how}`));
 }
 
 function unchecked(directory: string, reason: string): string {
@@ -75,7 +76,7 @@ function mustBeNew(directory: string): void {
   throw new StorageError(`the data directory ${directory} has lost its ${MAP_FILE_NAME}, as ${left} is there: ${ways}`);
 }
 
-interface Heard {
+interface CheckReport {
   mark: VerifiedMark | null;
   damage: string | null;
   /** Why the check came to no end. */
@@ -84,18 +85,18 @@ interface Heard {
   refusal: string | null;
 }
 
-function hear(line: string, heard: Heard, progress: (pagesRead: number, pages: number) => void): void {
+function readLine(line: string, report: CheckReport, progress: (pagesRead: number, pages: number) => void): void {
   const [, pagesRead, pages] = PROGRESS_FORM.exec(line) ?? [];
   if (pages !== undefined) progress(Number(pagesRead), Number(pages));
   const [, txn, sequence, hex = ''] = MARK_FORM.exec(line) ?? [];
   const hash = parseHex(hex, HASH_BYTES);
-  if (txn !== undefined && hash !== null) heard.mark = { txn: Number(txn), sequence: Number(sequence), hash };
+  if (txn !== undefined && hash !== null) report.mark = { txn: Number(txn), sequence: Number(sequence), hash };
   const [, damage] = DAMAGE_FORM.exec(line) ?? [];
-  if (damage !== undefined) heard.damage = damage;
+  if (damage !== undefined) report.damage = damage;
   const [, reason] = UNCHECKED_FORM.exec(line) ?? [];
-  if (reason !== undefined) heard.unchecked = reason;
+  if (reason !== undefined) report.unchecked = reason;
   const [, refusal] = REFUSAL_FORM.exec(line) ?? [];
-  if (refusal !== undefined) heard.refusal = refusal;
+  if (refusal !== undefined) report.refusal = refusal;
 }
 
 function endOf(child: ChildProcess): Promise<number | string> {

@@ -1,18 +1,18 @@
 /**
  * Which actor runs on which thread, and the rings between them: the picture of docs/architecture.md as data.
  *
- *   front-door ──reject──▶ market-i ──never-full──▶ clearing ──never-full──▶ front-door, market-i
+ *   gateway ──reject──▶ market-i ──never-full──▶ clearing ──never-full──▶ gateway, market-i
  *        ▲────never-full────┘   └──drop-and-resync──▶ market-data ◀──drop-and-resync──┘
- *   front-door ──reject──▶ clearing
+ *   gateway ──reject──▶ clearing
  *
  * No edge blocks: markets and clearing keep what a full ring does not take in their retry buffers and read no new
  * commands meanwhile (retry-buffer.ts), so a full clearing ring reaches the client as 503 of the gateway.
  */
 
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../core/actor-names.ts';
 import {
   CLEARING_METRICS,
-  FRONT_DOOR_METRICS,
+  GATEWAY_METRICS,
   MARKET_DATA_METRICS,
   MARKET_METRICS,
 } from '../gateway/metrics/metric-names.ts';
@@ -21,7 +21,7 @@ import type { NodeConfig } from './config.ts';
 
 export const MAIN_THREAD = 'main';
 const MARKET_BATCH_RECORDS = 256;
-const FRONT_DOOR_BATCH_RECORDS = 512;
+const GATEWAY_BATCH_RECORDS = 512;
 const MARKET_DATA_BATCH_RECORDS = 1_024;
 /** Longest time between two ticks: also how late an expiry or a depth diff may be. */
 const TICK_MS = 5;
@@ -56,10 +56,10 @@ export function nodeTopology(
     ],
     actors: [
       {
-        name: FRONT_DOOR,
+        name: GATEWAY,
         thread: MAIN_THREAD,
-        batchRecordsMax: FRONT_DOOR_BATCH_RECORDS,
-        metrics: FRONT_DOOR_METRICS,
+        batchRecordsMax: GATEWAY_BATCH_RECORDS,
+        metrics: GATEWAY_METRICS,
       },
       ...shards.map((name) => ({
         name,
@@ -92,14 +92,14 @@ function edges(shards: readonly string[], rings: NodeConfig['rings']): EdgeSpec[
   const depth = { capacityBytes: rings.depthBytes, reservedBytes: 0 };
   return [
     ...shards.flatMap((market): EdgeSpec[] => [
-      { from: FRONT_DOOR, to: market, full: 'reject', ...commands },
+      { from: GATEWAY, to: market, full: 'reject', ...commands },
       { from: market, to: CLEARING, full: 'never-full', ...events },
-      { from: market, to: FRONT_DOOR, full: 'never-full', ...events },
+      { from: market, to: GATEWAY, full: 'never-full', ...events },
       { from: market, to: MARKET_DATA, full: 'drop-and-resync', ...depth },
       { from: CLEARING, to: market, full: 'never-full', ...events },
     ]),
-    { from: FRONT_DOOR, to: CLEARING, full: 'reject', ...commands },
-    { from: CLEARING, to: FRONT_DOOR, full: 'never-full', ...events },
+    { from: GATEWAY, to: CLEARING, full: 'reject', ...commands },
+    { from: CLEARING, to: GATEWAY, full: 'never-full', ...events },
     { from: CLEARING, to: MARKET_DATA, full: 'drop-and-resync', ...depth },
   ];
 }

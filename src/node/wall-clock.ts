@@ -98,8 +98,8 @@ export class WallClock {
   }
 
   #hold(reason: string | null): void {
-    const isNews = (reason === null) !== (this.#held === null);
+    const isChange = (reason === null) !== (this.#held === null);
     this.#held = reason;
-    if (isNews) this.#parts.held(reason);
+    if (isChange) this.#parts.held(reason);
   }
 }

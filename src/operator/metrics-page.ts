@@ -2,7 +2,7 @@
  * `GET /metrics` (operator-api.md 3): the table of metrics (metric-table.ts) as Prometheus text. Reading what threads recorded in
  * shared memory costs them nothing.
  */
-import { CLEARING, FRONT_DOOR, MARKET_DATA } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA } from '../core/actor-names.ts';
 import { must } from '../core/assert.ts';
 import { MARKETS_MAX, stageMetric } from '../gateway/metrics/metric-names.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
@@ -26,7 +26,7 @@ export async function metricsPage(parts: OpsParts, measured: MeasuredElsewhere):
 function scopeOf(parts: OpsParts, measured: MeasuredElsewhere): MetricScope {
   const { plan } = parts;
   const actors = plan.actors.map(({ name, metricsPlan }) => recordedOf(name, snapshotMetrics(metricsPlan)));
-  const gateway = actorNamed(actors, FRONT_DOOR);
+  const gateway = actorNamed(actors, GATEWAY);
   return {
     parts,
     actors,

@@ -26,7 +26,7 @@ export interface KeeperParts {
   readonly keep: number;
   /** Has clearing remove the journal below. */
   readonly prune: (below: Sequence) => Promise<Outcome<unknown>>;
-  readonly told: (below: Sequence) => void;
+  readonly pruned: (below: Sequence) => void;
   readonly failed: (reason: string) => void;
   /** A line that the child prints to its standard error: it died. */
   readonly printed: (line: string) => void;
@@ -67,7 +67,7 @@ export class JournalKeeper {
         this.#child = null;
         if (below === null) return;
         this.#made += 1;
-        this.#parts.told(below);
+        this.#parts.pruned(below);
       },
       (error: unknown) => {
         this.#child = null;

@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { applyBatch } from '../../src/clearing/clearing.ts';
-import { type EffectSinks, type NodeNews, type RecordSink, readNews } from '../../src/clearing/effect-codec.ts';
+import {
+  type ClearingEvent,
+  type EffectSinks,
+  type RecordSink,
+  readClearingEvent,
+} from '../../src/clearing/effect-codec.ts';
 import { recoverParts } from '../../src/clearing/recovery.ts';
 import { liveOrders, restore, restoredCount } from '../../src/clearing/restoring.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
@@ -29,7 +34,7 @@ interface Told {
 class OrderSink implements RecordSink {
   readonly views: Views = viewsOf(new ArrayBuffer(1 << 16), 0, 1 << 16);
   readonly told: Told[] = [];
-  readonly news: NodeNews[] = [];
+  readonly news: ClearingEvent[] = [];
   #type = 0;
 
   claim(typeId: number): number {
@@ -38,7 +43,7 @@ class OrderSink implements RecordSink {
   }
 
   commit(): void {
-    if (this.#type === NodeEvent.typeId) this.news.push(readNews(this.views, 0));
+    if (this.#type === NodeEvent.typeId) this.news.push(readClearingEvent(this.views, 0));
     if (this.#type !== OrderRestoredAtBoot.typeId) return;
     this.told.push({
       order: OrderRecord.orderSequence(this.views, OrderRestoredAtBoot.orderAt),
@@ -47,35 +52,35 @@ class OrderSink implements RecordSink {
   }
 }
 
-interface Heard {
-  readonly door: readonly Told[];
+interface Received {
+  readonly gateway: readonly Told[];
   readonly market: readonly Told[];
 }
 
 const NO_PAST = { rememberedIds: () => [], idWatermarks: () => [], signedText: () => null };
 
-function sinks(): { readonly to: EffectSinks; readonly heard: () => Heard } {
-  const [door, market, data] = [new OrderSink(), new OrderSink(), new OrderSink()];
-  const heard = (): Heard => {
+function sinks(): { readonly to: EffectSinks; readonly received: () => Received } {
+  const [gateway, market, data] = [new OrderSink(), new OrderSink(), new OrderSink()];
+  const received = (): Received => {
     assert.deepEqual(data.told, []);
-    return { door: door.told, market: market.told };
+    return { gateway: gateway.told, market: market.told };
   };
-  return { to: { door, data, shards: [market], market: () => market }, heard };
+  return { to: { gateway, data, shards: [market], market: () => market }, received };
 }
 
-function restored({ state, nowNs }: Pick<ClearingWorld, 'state' | 'nowNs'>): Heard {
-  const { to, heard } = sinks();
+function restored({ state, nowNs }: Pick<ClearingWorld, 'state' | 'nowNs'>): Received {
+  const { to, received } = sinks();
   let last = 0;
   for (const sent of restore(state, liveOrders(state), to, { durability: NO_PAST, nowNs })) {
     assert.ok(sent >= last && sent <= restoredCount(state));
     last = sent;
   }
   assert.equal(last, restoredCount(state));
-  return heard();
+  return received();
 }
 
 /** Out of the tables of the world, the restart applied behind them. */
-function restarted(world: ClearingWorld): Heard & { readonly state: ClearingState } {
+function restarted(world: ClearingWorld): Received & { readonly state: ClearingState } {
   const tables = new PlainTables();
   tables.checkpoint(world.state);
   const rows = LOAD_ORDER.flatMap((table) => tables.of(table));
@@ -121,10 +126,10 @@ suite('liquidations that are sent after a start', () => {
     world.send({ kind: 'accountCleared', request: 1, user: CAROL, subAccount: 1, through: [] });
     world.send({ kind: 'liquidationStep', user: CAROL, subAccount: 1 });
     world.send({ kind: 'restarted', clean: false });
-    const door = new OrderSink();
-    const to: EffectSinks = { door, data: new OrderSink(), shards: [], market: () => new OrderSink() };
+    const gateway = new OrderSink();
+    const to: EffectSinks = { gateway, data: new OrderSink(), shards: [], market: () => new OrderSink() };
     for (const _ of restore(world.state, liveOrders(world.state), to, { durability: NO_PAST, nowNs: world.nowNs }));
-    const sent = door.news.flatMap((news) => {
+    const sent = gateway.news.flatMap((news) => {
       return news.kind === 'liquidationChanged' || news.kind === 'cancelAccount' ? [[news.kind, news.user]] : [];
     });
     assert.deepEqual(sent, [
@@ -132,7 +137,7 @@ suite('liquidations that are sent after a start', () => {
       ['liquidationChanged', CAROL],
       ['cancelAccount', ALICE],
     ]);
-    assert.equal(door.news.at(-1)?.kind, 'cancelAccount');
+    assert.equal(gateway.news.at(-1)?.kind, 'cancelAccount');
   });
 });
 
@@ -141,14 +146,14 @@ suite('orders that are sent after a start', () => {
     const world = funded();
     const [first, second, third] = [world.create(), world.create(), world.create()];
     world.replace(first, { ...later(world), price: 190_000 as RawPrice });
-    const { door, market } = restored(world);
+    const { gateway, market } = restored(world);
     assert.deepEqual(
       market.map(({ order }) => order),
       [first, second, third],
     );
-    assert.deepEqual(door, market);
+    assert.deepEqual(gateway, market);
     const { state: _, ...again } = restarted(world);
-    assert.deepEqual(again, { door, market });
+    assert.deepEqual(again, { gateway, market });
   });
 
   test('a parent comes before its children, though they have the earlier priority; what waits names it (AMB-29)', () => {
@@ -160,14 +165,14 @@ suite('orders that are sent after a start', () => {
     const other = world.create();
     world.replace(parent, { ...later(world), triggerKind: TRIGGER.above, triggerPrice: 230_000 as RawPrice });
     world.replace(grandparent, { ...later(world), price: 190_000 as RawPrice });
-    const { door, market } = restored(world);
+    const { gateway, market } = restored(world);
     assert.deepEqual(market, [
       { order: grandparent, parent: 0 },
       { order: parent, parent: grandparent },
       { order: child, parent },
       { order: other, parent: 0 },
     ]);
-    assert.deepEqual(door, market);
+    assert.deepEqual(gateway, market);
   });
 
   test('a child whose parent is over names none', () => {
@@ -184,8 +189,8 @@ suite('orders that are sent after a start', () => {
     const parent = world.create();
     const cut = world.createChild(parent, { triggerKind: TRIGGER.above, triggerPrice: 220_000 });
     world.end(parent, ORDER_END.userRequested);
-    const { market, door, state } = restarted(world);
-    assert.deepEqual(door, market);
+    const { market, gateway, state } = restarted(world);
+    assert.deepEqual(gateway, market);
     // Nothing of the child was enabled: it is over as its parent is (AMB-29).
     assert.deepEqual(market, [{ order: stays, parent: 0 }]);
     for (const ended of [gone, cut]) assert.equal(state.markets[0]?.orders.has(ended), false);

@@ -295,7 +295,7 @@ suite('trigger heaps', () => {
     tables.checkpoint(replayed);
     assert.equal(stateHash(tables.load()), hash);
     world.send({ kind: 'restarted', clean: false });
-    assert.equal(rowsFired(world), count, 'markets and front door are told of rows');
+    assert.equal(rowsFired(world), count, 'markets and gateway are told of rows');
   });
 
   test('a trigger that is moved for ever takes no space for ever', () => {

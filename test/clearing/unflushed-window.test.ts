@@ -9,8 +9,8 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
   test('it is open from the first event that is not flushed until all are', () => {
     const window = new UnflushedWindow();
     assert.equal(window.seconds(1_000), 0);
-    window.heard(0, 1, 1_000);
-    window.heard(0, 2, 1_500);
+    window.received(0, 1, 1_000);
+    window.received(0, 2, 1_500);
     assert.equal(window.seconds(2_000), 1, 'a later word does not shorten it');
     window.flushed(0, 2, 2_000);
     assert.equal(window.seconds(3_000), 0);
@@ -18,12 +18,12 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
 
   test('a flush that covers a part leaves it open since the first event that it did not cover', () => {
     const window = new UnflushedWindow();
-    window.heard(0, 1, 1_000);
-    window.heard(0, 2, 1_200);
-    window.heard(0, 3, 1_300);
+    window.received(0, 1, 1_000);
+    window.received(0, 2, 1_200);
+    window.received(0, 3, 1_300);
     window.flushed(0, 1, 1_400);
     assert.equal(window.seconds(1_900), 0.7, 'since the second word');
-    window.heard(0, 4, 1_900);
+    window.received(0, 4, 1_900);
     window.flushed(0, 2, 2_000);
     assert.equal(window.seconds(2_000), 0.7, 'since the third word');
     window.flushed(0, 4, 2_100);
@@ -44,7 +44,7 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
         let nowMs = 1;
         for (const [index, { waitMs, flushes }] of steps.entries()) {
           nowMs += waitMs / 2;
-          window.heard(0, index + 1, nowMs);
+          window.received(0, index + 1, nowMs);
           waiting.push({ sequence: index + 1, ms: nowMs });
           if (flushes > 0) {
             const covered = waiting.splice(0, flushes).at(-1);
@@ -62,21 +62,21 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
   test('each flush reports how long the oldest event that it covers has waited', () => {
     const measured: number[] = [];
     const window = new UnflushedWindow((ms) => measured.push(ms));
-    window.heard(0, 1, 1_000);
-    window.heard(1, 1, 1_050);
-    window.heard(0, 2, 1_100);
+    window.received(0, 1, 1_000);
+    window.received(1, 1, 1_050);
+    window.received(0, 2, 1_100);
     window.flushed(0, 2, 1_300);
     window.flushed(1, 1, 1_300);
     window.flushed(1, 1, 1_900);
-    window.heard(0, 3, 2_000);
+    window.received(0, 3, 2_000);
     window.flushed(0, 3, 2_001);
     assert.deepEqual(measured, [300, 250, 1]);
   });
 
   test('markets are counted apart: the flush of one does not close the window of another', () => {
     const window = new UnflushedWindow();
-    window.heard(0, 5, 1_000);
-    window.heard(1, 9, 1_000);
+    window.received(0, 5, 1_000);
+    window.received(1, 9, 1_000);
     window.flushed(0, 5, 1_100);
     assert.ok(window.seconds(1_600) > 0);
     window.flushed(1, 9, 1_700);
@@ -86,7 +86,7 @@ suite('the loss window of optimistic acknowledgements (AMB-110)', () => {
   test('an event that was flushed before it was received opens nothing', () => {
     const window = new UnflushedWindow();
     window.flushed(3, 7, 1_000);
-    window.heard(3, 7, 1_001);
+    window.received(3, 7, 1_001);
     assert.equal(window.seconds(2_000), 0);
   });
 });

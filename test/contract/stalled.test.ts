@@ -176,15 +176,15 @@ suite('readers that stall', () => {
     const [stalledV1] = readers.splice(2);
     assert.ok(stalledV1 !== undefined);
     for (const reader of readers) {
-      const heard = await drained(reader);
-      assert.ok(heard.length > 0 && heard.length < frames.length);
-      assert.deepEqual(heard, frames.slice(0, heard.length), 'a prefix without a gap');
+      const received = await drained(reader);
+      assert.ok(received.length > 0 && received.length < frames.length);
+      assert.deepEqual(received, frames.slice(0, received.length), 'a prefix without a gap');
     }
-    const heard = await drained(stalledV1);
+    const received = await drained(stalledV1);
     const lastWord =
       /^\{"type":"error","channel":"orders","request_id":null,"timestamp_ns":\d+,"data":null,"error":\{"code":"RESYNC_REQUIRED",/;
-    const events1 = ends[2]?.code === CUT_OFF.code ? heard : heard.slice(0, -1);
-    if (events1 !== heard) assert.match(heard.at(-1) ?? '', lastWord);
+    const events1 = ends[2]?.code === CUT_OFF.code ? received : received.slice(0, -1);
+    if (events1 !== received) assert.match(received.at(-1) ?? '', lastWord);
     assert.deepEqual(events1.map(bare), frames.slice(0, events1.length));
     const slowly = await drained(sluggish);
     assert.deepEqual(slowly, frames.slice(0, slowly.length), 'the slow one is whole, or a prefix');
@@ -256,9 +256,9 @@ suite('readers that stall', () => {
       Array.from({ length: made }, (_, index) => index + 1),
       'every trade once, in order',
     );
-    const heard = (await drained(stalledEvents)).slice(1); // nothing, if it was cut off
-    assert.ok(heard.length < frames.length);
-    assert.deepEqual(heard, frames.slice(0, heard.length), 'a prefix without a gap');
+    const received = (await drained(stalledEvents)).slice(1); // nothing, if it was cut off
+    assert.ok(received.length < frames.length);
+    assert.deepEqual(received, frames.slice(0, received.length), 'a prefix without a gap');
     const diffs = (await drained(depth)).slice(1).map((frame) => JSON.parse(frame) as Depth);
     assert.deepEqual(
       diffs.map(({ sequence_number }) => sequence_number),

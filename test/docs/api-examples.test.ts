@@ -109,11 +109,11 @@ suite('the examples of the API documents', () => {
       'a stream that receives',
     );
     for (const message of control.receives) {
-      const heard = await seller.listen(control, message.name.endsWith('V1'));
-      heard.socket.send(seller.controlFrame(message));
-      await soonTold(heard, '"CancelOrderResponse"', '"Received"');
-      assertTold(heard);
-      heard.socket.close();
+      const received = await seller.listen(control, message.name.endsWith('V1'));
+      received.socket.send(seller.controlFrame(message));
+      await soonTold(received, '"CancelOrderResponse"', '"Received"');
+      assertTold(received);
+      received.socket.close();
     }
   });
 

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
 import { ActionMetrics } from '../../src/gateway/metrics/action-metrics.ts';
-import { FRONT_DOOR_METRICS, MARKETS_MAX } from '../../src/gateway/metrics/metric-names.ts';
+import { GATEWAY_METRICS, MARKETS_MAX } from '../../src/gateway/metrics/metric-names.ts';
 import { createMetrics, MetricsWriter, readMetric } from '../../src/runtime/metrics.ts';
 
 function metricsOf(isMarket: (asset: AssetId) => boolean): ActionMetrics {
-  return new ActionMetrics(new MetricsWriter(createMetrics(FRONT_DOOR_METRICS)), isMarket);
+  return new ActionMetrics(new MetricsWriter(createMetrics(GATEWAY_METRICS)), isMarket);
 }
 
 const asset = (number: number): AssetId => `${number}` as AssetId;

@@ -29,7 +29,7 @@ const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
 const NO_DOUBTS: OrderDoubts = {
   marketIndexes: new Int32Array(),
   sequences: new Float64Array(),
-  heard: new Float64Array(),
+  received: new Float64Array(),
   orderIds: [],
 };
 /** @param sides market and trade id. */
@@ -47,7 +47,7 @@ const ORDERS = {
   limit: 5,
   pivots: { held: 0, ranks: [], places: [] },
   doubts: NO_DOUBTS,
-  markets: { marketIndexes: [], heard: [] },
+  markets: { marketIndexes: [], received: [] },
 } as const;
 
 /** Of every thread of this process: the 19th field of its `stat`, the 17th behind its name. */
@@ -95,7 +95,7 @@ suite('history thread', () => {
         doubts: {
           marketIndexes: Int32Array.of(0, 0, 1, 1),
           sequences: Float64Array.of(1, 1, 0, 0),
-          heard: Float64Array.of(3, 40, 0, 0),
+          received: Float64Array.of(3, 40, 0, 0),
           orderIds: ['order-1', 'order-1', 'order-2', 'order-99'] as OrderId[],
         },
       },

@@ -239,7 +239,7 @@ suite('WebSocket streams', () => {
     await Promise.all(connections.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
     const echoes = connections.map(async (socket) => {
       let text = '';
-      const heard = new Promise<void>((resolve, reject) => {
+      const received = new Promise<void>((resolve, reject) => {
         socket.on('data', (data: Buffer) => {
           const isUpgraded = text.includes('101');
           text += data.toString('latin1');
@@ -248,7 +248,7 @@ suite('WebSocket streams', () => {
         });
         socket.on('close', () => reject(new Error(`closed after ${JSON.stringify(text)}`)));
       });
-      await heard;
+      await received;
     });
     for (const socket of connections) socket.write(upgrade);
     await Promise.all(echoes);

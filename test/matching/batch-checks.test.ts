@@ -198,7 +198,7 @@ function openMarket(): HostedMarket {
     hasRoom: () => true,
     wantRoom: () => {},
   };
-  const to = { clearing: new RetryBuffer(nowhere), door: new RetryBuffer(nowhere), data: nowhere };
+  const to = { clearing: new RetryBuffer(nowhere), gateway: new RetryBuffer(nowhere), data: nowhere };
   const market = new HostedMarket(MARKET, to, { oraclePrice: null, hashSeed: 1n });
   market.finishRestore({ sequence: 7, lastTradeId: 3, nowNs: START_NS });
   return market;

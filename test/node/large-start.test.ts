@@ -38,7 +38,7 @@ suite('a start on 27,000 orders of 2,000 users', () => {
   const directory = temporaryDirectory();
   before(() => makeLargeRows(directory, SIZE));
 
-  test('every step rises to its end, and door, markets and clearing have the same orders (AMB-110)', async () => {
+  test('every step rises to its end, and gateway, markets and clearing have the same orders (AMB-110)', async () => {
     const durability = new LmdbDurability(directory);
     const told: Told[] = [];
     const node = new SimulatedNode({

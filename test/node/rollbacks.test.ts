@@ -28,7 +28,7 @@ suite('fills that clearing refuses', () => {
     const honest = await maker.sell(limit(300_000, 10_000));
     const forged = taker.wrapper('Buy', limit(300_000, 10_000), { isForged: true });
     const refused = await taker.create('Buy', limit(300_000, 10_000), { isForged: true });
-    assert.equal(refused.word, 'INVALID_SIGNATURE', 'the front door does not let it in');
+    assert.equal(refused.word, 'INVALID_SIGNATURE', 'the gateway does not let it in');
     await world.operate(
       'POST',
       '/operator/clearing',

@@ -2,7 +2,7 @@
 /** A storm of triggers waits while its market's words are unread, so that an answer never stands behind all of it. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { CLEARING, FRONT_DOOR, marketActor } from '../../src/core/actor-names.ts';
+import { CLEARING, GATEWAY, marketActor } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE, type Side } from '../../src/core/order-terms.ts';
@@ -63,7 +63,7 @@ suite('a storm of triggers', () => {
     create(node, BUYER, 'buy', SIDE.buy, PRICE);
     node.pass(0n);
     for (const actor of [MARKET, CLEARING, MARKET]) node.pollAlone(actor);
-    const { records } = node.unread(MARKET, FRONT_DOOR);
+    const { records } = node.unread(MARKET, GATEWAY);
     assert.ok(records > 0 && records <= UNREAD_MAX, `${records} words are unread`);
     assert.equal(triggered(node), 0);
     node.settle();

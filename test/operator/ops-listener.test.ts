@@ -305,7 +305,7 @@ describe('metrics', () => {
       assert.ok(found !== undefined);
       return new MetricsWriter(found.metricsPlan);
     };
-    const door = writer('front-door');
+    const gateway = writer('front-door');
     const page = async () => parseExposition((await fixture.call('GET', '/metrics')).text);
     const before = await page();
     for (const { name, kind } of METRIC_TABLE) assert.equal(before.get(name)?.type, kind, name);
@@ -315,13 +315,13 @@ describe('metrics', () => {
       ['nodejs_gc_duration_seconds'],
     );
 
-    door.counter('orders_received').add(3);
-    door.counter('fills_rolled_back').add(2);
-    door.counter('rollback_Overfill').add(2);
-    door.counter('lag_closes').add(1);
+    gateway.counter('orders_received').add(3);
+    gateway.counter('fills_rolled_back').add(2);
+    gateway.counter('rollback_Overfill').add(2);
+    gateway.counter('lag_closes').add(1);
     writer('market-data').counter('lag_closes').add(4);
     writer('market-data').gauge('socket_backlog_bytes').set(77);
-    for (const ns of [5, 1_023, 1_024, 2_047, 3_000_000_000, 2 ** 45]) door.histogram('answer_ns').record(ns);
+    for (const ns of [5, 1_023, 1_024, 2_047, 3_000_000_000, 2 ** 45]) gateway.histogram('answer_ns').record(ns);
     writer('clearing').gauge('journal_sequence').set(1042);
     requests.set('/orders/:user_id 200', 7);
 
@@ -388,9 +388,9 @@ describe('metrics', () => {
 
   test('a bucket of the page holds exactly what was recorded up to its bound', async () => {
     const fixture = await new OpsFixture().open();
-    const door = fixture.world.plan.actors.find((actor) => actor.name === 'front-door');
-    assert.ok(door !== undefined);
-    const histogram = new MetricsWriter(door.metricsPlan).histogram('answer_ns');
+    const gateway = fixture.world.plan.actors.find((actor) => actor.name === 'front-door');
+    assert.ok(gateway !== undefined);
+    const histogram = new MetricsWriter(gateway.metricsPlan).histogram('answer_ns');
     const values = Array.from({ length: 400 }, (_, at) => Math.floor(1.07 ** at) % 2 ** 38);
     for (const value of values) histogram.record(value);
     const page = parseExposition((await fixture.call('GET', '/metrics')).text);

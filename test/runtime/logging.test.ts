@@ -6,7 +6,7 @@ import { createLogger } from '../../src/runtime/logging.ts';
 suite('logging', () => {
   test('a line is JSON with a level in words and hides secrets at every level it looks at', () => {
     const lines: string[] = [];
-    const logger = createLogger({ name: 'door', level: 'info', stream: { write: (line) => lines.push(line) } });
+    const logger = createLogger({ name: 'gateway', level: 'info', stream: { write: (line) => lines.push(line) } });
     const secret = 'do-not-print-me';
     logger.info(
       { token: secret, request: { signature: secret, user: 'ab' }, a: { b: { private_key: secret } } },
@@ -16,7 +16,7 @@ suite('logging', () => {
     assert.equal(lines.length, 1);
     assert.equal(lines[0]?.includes(secret), false);
     const line = JSON.parse(lines[0] ?? '');
-    assert.deepEqual([line.level, line.name, line.msg, line.request.user], ['info', 'door', 'login', 'ab']);
+    assert.deepEqual([line.level, line.name, line.msg, line.request.user], ['info', 'gateway', 'login', 'ab']);
     assert.equal(line.request.signature, '[hidden]');
   });
 });

@@ -90,21 +90,21 @@ suite('ring', () => {
   test('who drains is told of each record while the one before it is handled, and of none that was not seen yet', () => {
     const ring = createRing(SIZE);
     const [writer, reader] = [new RingWriter(ring), new RingReader(ring)];
-    const heard: string[] = [];
+    const received: string[] = [];
     const drain = (recordsMax: number): void => {
-      const handle = (typeId: number): boolean => heard.push(`handle ${typeId}`) > 0;
-      reader.drain(handle, recordsMax, (typeId) => heard.push(`expect ${typeId}`));
+      const handle = (typeId: number): boolean => received.push(`handle ${typeId}`) > 0;
+      reader.drain(handle, recordsMax, (typeId) => received.push(`expect ${typeId}`));
     };
     for (const typeId of [1, 2, 3]) write(writer, { typeId, payload: [typeId] });
     writer.publish();
     write(writer, { typeId: 4, payload: [4] });
     drain(2);
-    assert.deepEqual(heard.splice(0), ['expect 2', 'handle 1', 'expect 3', 'handle 2']);
+    assert.deepEqual(received.splice(0), ['expect 2', 'handle 1', 'expect 3', 'handle 2']);
     drain(9);
-    assert.deepEqual(heard.splice(0), ['handle 3']);
+    assert.deepEqual(received.splice(0), ['handle 3']);
     writer.publish();
     drain(9);
-    assert.deepEqual(heard, ['handle 4']);
+    assert.deepEqual(received, ['handle 4']);
   });
 
   test('what is drained is what was published, in order, from any position (also near the 32-bit wrap)', () => {

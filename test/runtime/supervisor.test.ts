@@ -63,7 +63,7 @@ suite('supervisor', { concurrency: true }, () => {
     assert.deepEqual(out.trim().split('\n'), [
       'market stopped',
       'data stopped',
-      'door stopped',
+      'gateway stopped',
       'main stopped',
       'node stopped',
     ]);
@@ -74,7 +74,7 @@ suite('supervisor', { concurrency: true }, () => {
   });
 
   test('an error that nobody catches on the main thread ends the node with 70', async () => {
-    await endsWith70('main-throws', /the door made a mistake/);
+    await endsWith70('main-throws', /the gateway made a mistake/);
   });
 
   test('a market that loops for ever ends the node within 3 s', async () => {

@@ -15,7 +15,7 @@ import type { Stopped } from '../../src/chain/evm-cursor.ts';
 import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain.ts';
 import { decodeWatch, encodeWatch, type VaultWatchState } from '../../src/chain/vault-watch.ts';
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
-import type { NodeNews } from '../../src/clearing/effect-codec.ts';
+import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
@@ -191,10 +191,10 @@ export class LifeChains {
     this.#call(opened);
   }
 
-  onNews(news: NodeNews): void {
+  onClearingEvent(news: ClearingEvent): void {
     if (!this.#isStarted) return;
     if (news.kind === 'withdrawalChanged') this.#keep(news.row);
-    this.#actor.onNews(news);
+    this.#actor.onClearingEvent(news);
   }
 
   /** Whether a call, a write or a command is not complete. */

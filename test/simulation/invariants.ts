@@ -29,7 +29,7 @@ import type { CreditsAndLiabilities } from '../../src/gateway/orders/balances/in
 import { isLiquidatable } from '../../src/risk/account.ts';
 import { human } from '../contract/order-fold.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
-import type { HeardOrder, Listener, Listeners } from './listening.ts';
+import type { Listener, Listeners, ReceivedOrder } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import type { Readers } from './reading.ts';
 import { nameOf, pooledOf, TOKENS } from './vaults.ts';
@@ -209,10 +209,10 @@ const STATUS_OF_REASON: Readonly<Record<string, string>> = {
 /** Orders by events alone are what reads return, and the open ones are those of clearing (STR-01, QRY-01, WS-16). */
 function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
   for (const id of listener.touched) {
-    const heard = listener.orders.get(id);
-    if (heard === undefined) continue;
-    assert.equal(heard.pending, 0, `nothing of ${id} is pending`);
-    assert.deepEqual(recordOf(node, listener, id), lineOf(heard), `${id} as its owner heard of it`);
+    const received = listener.orders.get(id);
+    if (received === undefined) continue;
+    assert.equal(received.pending, 0, `nothing of ${id} is pending`);
+    assert.deepEqual(recordOf(node, listener, id), lineOf(received), `${id} as its owner received of it`);
   }
   const open = new Set<string>();
   for (const [id, { wasCreated, end }] of listener.orders) if (wasCreated && end === null) open.add(id);
@@ -225,8 +225,8 @@ function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
   for (const [id, { end }] of listener.orders) if (end !== null || !live.has(id)) listener.orders.delete(id);
 }
 
-function lineOf(heard: HeardOrder): readonly string[] {
-  const { end, isWaiting, confirmed, price, quantity, plan } = heard;
+function lineOf(received: ReceivedOrder): readonly string[] {
+  const { end, isWaiting, confirmed, price, quantity, plan } = received;
   const living = isWaiting ? 'Untriggered' : confirmed === 0 ? 'Open' : 'PartiallyFilled';
   const status = end === null ? living : (STATUS_OF_REASON[end] ?? `no status for ${end}`);
   const isLimit = plan.wish.market === undefined;
@@ -317,7 +317,7 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
     for (const index of node.gateway.queries.inventory(user, null).accounts.keys()) {
       rereadAccount(node, listener, Number(index));
     }
-    for (const [id, heard] of orders) if (!rereadOrder(node, user, id, heard)) orders.delete(id);
+    for (const [id, received] of orders) if (!rereadOrder(node, user, id, received)) orders.delete(id);
   }
   for (const row of node.gateway.withdrawals.all()) {
     if (row.status === 'executed') listeners.of(row.user).withdrawalChanged(row);
@@ -343,17 +343,17 @@ export function rereadAccount(node: SimulatedNode, listener: Listener, index: nu
 }
 
 /** @returns whether it lives. */
-function rereadOrder(node: SimulatedNode, user: UserId, id: string, heard: HeardOrder): boolean {
-  const found = node.gateway.queries.order(user, heard.plan.market, id as OrderId);
+function rereadOrder(node: SimulatedNode, user: UserId, id: string, received: ReceivedOrder): boolean {
+  const found = node.gateway.queries.order(user, received.plan.market, id as OrderId);
   if (!found.ok) return false;
   const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
-  heard.wasCreated = true;
-  heard.pending = 0;
-  heard.confirmed = rawOf(filled, QUANTITY_DECIMALS);
-  heard.price = rawOf(price ?? '0', PRICE_DECIMALS);
-  heard.quantity = rawOf(quantity ?? '0', QUANTITY_DECIMALS);
-  heard.isWaiting = status === 'Untriggered';
-  heard.end = null;
+  received.wasCreated = true;
+  received.pending = 0;
+  received.confirmed = rawOf(filled, QUANTITY_DECIMALS);
+  received.price = rawOf(price ?? '0', PRICE_DECIMALS);
+  received.quantity = rawOf(quantity ?? '0', QUANTITY_DECIMALS);
+  received.isWaiting = status === 'Untriggered';
+  received.end = null;
   return ['Open', 'PartiallyFilled', 'Untriggered'].includes(status);
 }
 

@@ -26,7 +26,7 @@ export const LOT_18: bigint = 10n ** 14n;
 export const CENT_LOT_18: bigint = 10n ** 12n;
 
 /** An order that its owner has sent and that some word was about. */
-export interface HeardOrder {
+export interface ReceivedOrder {
   readonly plan: OrderPlan;
   /** On which connection it was sent as which; nothing for REST. */
   readonly place: { readonly connection: number; readonly number: number } | null;
@@ -43,7 +43,7 @@ export interface HeardOrder {
 /** What one user believes. */
 export class Listener {
   readonly user: UserId;
-  readonly orders: Map<string, HeardOrder> = new Map();
+  readonly orders: Map<string, ReceivedOrder> = new Map();
   /** Ids with an event since the last look. */
   readonly touched: Set<string> = new Set();
   /**
@@ -74,7 +74,7 @@ export class Listener {
   }
 
   /** Before any event of it. */
-  sent(plan: OrderPlan, place: HeardOrder['place']): void {
+  sent(plan: OrderPlan, place: ReceivedOrder['place']): void {
     if (this.orders.has(plan.id)) return;
     const { price = 0, quantity = 0, market, above, below } = plan.wish;
     const base = market !== undefined && 'base' in market ? market.base : quantity;
@@ -128,7 +128,7 @@ export class Listener {
     }
   }
 
-  #created(id: string, order: HeardOrder): void {
+  #created(id: string, order: ReceivedOrder): void {
     assert.equal(order.wasCreated, false, `${id} is created once`);
     order.wasCreated = true;
     if (order.place === null) return;
@@ -261,7 +261,7 @@ export class Listeners implements UserEventStreams {
   }
 
   orderEvent(user: UserId, event: OrderEvent): void {
-    if (this.#isHeard(user)) this.of(user).orderEvent(event);
+    if (this.#isReceived(user)) this.of(user).orderEvent(event);
   }
 
   isRead(): boolean {
@@ -269,11 +269,11 @@ export class Listeners implements UserEventStreams {
   }
 
   userTrade(user: UserId, trade: UserTrade): void {
-    if (this.#isHeard(user)) this.of(user).trade(trade);
+    if (this.#isReceived(user)) this.of(user).trade(trade);
   }
 
   accountEvent(user: UserId, event: AccountEvent): void {
-    if (this.#isHeard(user)) this.of(user).accountEvent(event);
+    if (this.#isReceived(user)) this.of(user).accountEvent(event);
   }
 
   settlementChanged(row: SettlementRow): void {
@@ -285,7 +285,7 @@ export class Listeners implements UserEventStreams {
   }
 
   /** The backstop has streams like any user, and no reader. */
-  #isHeard(user: UserId): boolean {
+  #isReceived(user: UserId): boolean {
     return this.isListening && user !== DEFAULT_SETTINGS.backstop_account;
   }
 

@@ -334,7 +334,7 @@ export class Player {
       published: (news) => {
         if (news.kind === 'settlementChanged') listeners.settlementChanged(news.row);
         if (news.kind === 'withdrawalChanged') listeners.withdrawalChanged(news.row);
-        made.chains?.onNews(news);
+        made.chains?.onClearingEvent(news);
       },
       listeners: {
         streams: listeners,

@@ -50,10 +50,10 @@ suite('environment', () => {
   test('a watch receives what each write replaces, earlier ones of its commit included, and its own write is in it', async () => {
     const writer = openWriter(temporaryDirectory());
     writer.commit([{ key: key(0x20), value: key(1) }]);
-    const heard: (readonly (readonly number[] | null)[])[] = [];
+    const received: (readonly (readonly number[] | null)[])[] = [];
     const watch: CommitWatch = {
       change: (at, before, after) =>
-        heard.push([at, before, after].map((bytes) => (bytes === null ? null : [...bytes]))),
+        received.push([at, before, after].map((bytes) => (bytes === null ? null : [...bytes]))),
       end: () => [{ key: key(0x2f), value: key(9) }],
     };
     const writes: readonly Write[] = [
@@ -71,7 +71,7 @@ suite('environment', () => {
       [[0x21], [4], null],
       [[0x21], null, [5]],
     ];
-    assert.deepEqual(heard, expected);
+    assert.deepEqual(received, expected);
     assert.deepEqual([...(writer.get(key(0x20)) ?? [])], [3], 'a key that was not fresh after all is written over');
     assert.deepEqual([...(writer.get(key(0x2f)) ?? [])], [9]);
     await writer.close();

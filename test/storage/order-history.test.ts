@@ -24,12 +24,12 @@ const QUERY = { user: userOf(1), marketIndex: null, subAccounts: null };
 /** Orders of one id in market 0 that are in memory. @param seen the market sequence that was received then. */
 function doubtsAbout(
   orderId: string,
-  orders: readonly { readonly sequence: number; readonly heard: number }[],
+  orders: readonly { readonly sequence: number; readonly received: number }[],
 ): OrderDoubts {
   return {
     marketIndexes: new Int32Array(orders.length),
     sequences: Float64Array.from(orders, ({ sequence }) => sequence),
-    heard: Float64Array.from(orders, ({ heard }) => heard),
+    received: Float64Array.from(orders, ({ received }) => received),
     orderIds: orders.map(() => orderId as OrderId),
   };
 }
@@ -42,7 +42,7 @@ suite('orders in memory and in the tables', () => {
     const rows = [order(5, { orderId: again.orderId }), order(50, again)];
     store.checkpoint([{ table: 'market', row: market }]);
     store.checkpoint(rows.map((row) => ({ table: 'order', row })));
-    const inTables = (...orders: { readonly sequence: number; readonly heard: number }[]): readonly number[] => {
+    const inTables = (...orders: { readonly sequence: number; readonly received: number }[]): readonly number[] => {
       const doubts = doubtsAbout('again', orders);
       const ask = {
         kind: 'orders',
@@ -51,16 +51,16 @@ suite('orders in memory and in the tables', () => {
         limit: 9,
         pivots: { held: 0, ranks: [], places: [] },
         doubts,
-        markets: { marketIndexes: [], heard: [] },
+        markets: { marketIndexes: [], received: [] },
       } as const;
       const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
       assert.equal(answer.kind === 'orders' && answer.total, 2);
       return answer.kind === 'orders' ? answer.inTables : [];
     };
-    assert.deepEqual(inTables({ sequence: 5, heard: 4 }), [0], 'the first one has ended: the tables list it');
-    assert.deepEqual(inTables({ sequence: 50, heard: 40 }), [0]);
-    assert.deepEqual(inTables({ sequence: 0, heard: 40 }), [0], 'a create that the market took and ended meanwhile');
-    assert.deepEqual(inTables({ sequence: 80, heard: 90 }), [], 'one that lives');
+    assert.deepEqual(inTables({ sequence: 5, received: 4 }), [0], 'the first one has ended: the tables list it');
+    assert.deepEqual(inTables({ sequence: 50, received: 40 }), [0]);
+    assert.deepEqual(inTables({ sequence: 0, received: 40 }), [0], 'a create that the market took and ended meanwhile');
+    assert.deepEqual(inTables({ sequence: 80, received: 90 }), [], 'one that lives');
     await store.close();
   });
 });

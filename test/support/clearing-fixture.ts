@@ -97,8 +97,8 @@ export class ClearingFixture {
   async command(command: Asked): Promise<Reply> {
     if (command.kind === 'deposit') this.deposits += 1;
     const effects = this.world.send({ ...command, request: this.world.request() });
-    for (const news of effectsOf(effects, 'registryChanged')) this.chains.onNews(news);
-    for (const news of effectsOf(effects, 'withdrawalChanged')) this.chains.onNews(news);
+    for (const news of effectsOf(effects, 'registryChanged')) this.chains.onClearingEvent(news);
+    for (const news of effectsOf(effects, 'withdrawalChanged')) this.chains.onClearingEvent(news);
     await turn();
     return reply(effects);
   }

@@ -67,14 +67,14 @@ export async function behindEverything(socket: WebSocket): Promise<void> {
   const word = `read ${pings}`;
   await new Promise<void>((resolve) => {
     const done = (): void => {
-      socket.off('pong', heard);
+      socket.off('pong', received);
       socket.off('close', done);
       resolve();
     };
-    const heard = (data: Buffer): void => {
+    const received = (data: Buffer): void => {
       if (data.toString() === word) done();
     };
-    socket.on('pong', heard);
+    socket.on('pong', received);
     socket.on('close', done);
     if (readyState === WebSocket.OPEN) socket.ping(word);
   });

@@ -105,7 +105,7 @@ export class MarketFixture {
     { user = 'ada', mayPark = false, end = 1 }: { user?: string; mayPark?: boolean; end?: OrderEnd } = {},
   ): Told[] {
     this.engine.cancel({ ...keyOf(user, orderId), ...this.#received(), mayPark, end });
-    return this.#heard();
+    return this.#drain();
   }
 
   cancelAll({
@@ -120,7 +120,7 @@ export class MarketFixture {
     const { words, userAt } = keyOf(user, 'any');
     const before = { beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs) };
     this.engine.cancelAll({ words, userAt, end, ...before, ...this.#received() });
-    return this.#heard();
+    return this.#drain();
   }
 
   /** @param terms what is left out stays. `timestampNs`: now, if left out. */
@@ -158,14 +158,14 @@ export class MarketFixture {
       expectedHigh: highWord(amends ?? 0n),
       expectedLow: lowWord(amends ?? 0n),
     });
-    return this.#heard();
+    return this.#drain();
   }
 
   /** Clearing rejects a trade that was published as `matched`. */
   rollback(matched: Told | undefined, makerReason: RollbackReason, takerReason: RollbackReason): Told[] {
     this.rollBackMore(matched, makerReason, takerReason);
     this.engine.uncross(Number.POSITIVE_INFINITY);
-    return this.#heard();
+    return this.#drain();
   }
 
   /** And more of the same go follow: the book is not uncrossed yet. */
@@ -179,7 +179,7 @@ export class MarketFixture {
   /** Clearing has confirmed whatever was not rolled back. */
   settleAll(): Told[] {
     this.engine.settled(this.engine.lastTradeId);
-    return this.#heard();
+    return this.#drain();
   }
 
   /** The gateway answers one `triggered`. */
@@ -192,12 +192,12 @@ export class MarketFixture {
     const triggered = words.triggered ?? this.#publishedAt.get(order) ?? 0;
     const { budget = 0, bound = 0, room = NO_BOUND } = words;
     this.engine.release({ receivedNs: this.#now, order, triggered, quantity, budget, bound, ...room, end });
-    return this.#heard();
+    return this.#drain();
   }
 
   poll(budget: number = PUMP_BUDGET): Told[] {
     this.engine.poll(this.nowNs, budget);
-    return this.#heard();
+    return this.#drain();
   }
 
   /**
@@ -220,7 +220,7 @@ export class MarketFixture {
   wait(ns: bigint): Told[] {
     this.nowNs += ns;
     this.engine.tick(this.nowNs);
-    return this.#heard();
+    return this.#drain();
   }
 
   setMarket(status: MarketStatus): void {
@@ -272,10 +272,10 @@ export class MarketFixture {
         ...terms,
       }),
     );
-    return this.#heard();
+    return this.#drain();
   }
 
-  #heard(): Told[] {
+  #drain(): Told[] {
     this.engine.checkInvariants();
     this.engine.checkBatch(this.recorder.toldLevels);
     const told = this.recorder.take();

@@ -4,7 +4,7 @@
  */
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability } from '../../src/clearing/durability.ts';
-import type { NodeNews } from '../../src/clearing/effect-codec.ts';
+import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
 import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
@@ -12,7 +12,7 @@ import type { OrderToVerify } from '../../src/clearing/order-verdict.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
-import { CLEARING, FRONT_DOOR, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
@@ -134,7 +134,7 @@ export interface SimulatedNodeOptions {
   /** The receivers of what users and readers get; `told`, `events` and `depth` stay empty then. */
   readonly listeners?: { readonly streams: UserEventStreams; readonly data: (wiring: ActorWiring) => Actor };
   /** Receives what clearing has published, after the gateway. */
-  readonly published?: (news: NodeNews) => void;
+  readonly published?: (news: ClearingEvent) => void;
   /** Of every channel; small ones are full now and then. */
   readonly ringBytes?: number;
   readonly batchRecordsMax?: number;
@@ -179,14 +179,14 @@ export class SimulatedNode {
         heartbeat: () => undefined,
         clearingChannel: wiring.channelOf(CLEARING),
         clearing: wiring.publication(CLEARING),
-        door: wiring.publication(FRONT_DOOR),
+        gateway: wiring.publication(GATEWAY),
         data: wiring.publication(MARKET_DATA),
       });
       shards.push(shard);
       return shard;
     };
     this.#runner = new HandRunner(plan, {
-      [FRONT_DOOR]: (wiring) => {
+      [GATEWAY]: (wiring) => {
         const { actor, gateway, fixture } = this.#makeGateway(wiring, options);
         made.gateway = gateway;
         made.fixture = fixture;
@@ -361,7 +361,7 @@ export class SimulatedNode {
         if (!reply.ok) this.#refusals.push(`${reply.reject.code} ${reply.reject.message}`);
         fixture.replied(request, reply);
       },
-      news: published ?? (() => undefined),
+      clearingEvent: published ?? (() => undefined),
       marketOpened: () => undefined,
       ticked: () => undefined,
       halted: () => undefined,
@@ -380,7 +380,7 @@ export class SimulatedNode {
       notBefore: () => undefined,
       durability,
       verifyOrder: ({ row }: OrderToVerify) => !forged.has(row.orderId),
-      door: wiring.publication(FRONT_DOOR),
+      gateway: wiring.publication(GATEWAY),
       data: wiring.publication(MARKET_DATA),
       markets: [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))],
       checkpointMs: JOURNAL.checkpointMs,

@@ -36,20 +36,20 @@ const hosts = hostActors(
     restarted: false,
     wakeUp: () => runner.wakeUp(),
   },
-  { door: (wiring) => new Door(wiring, misbehave) },
+  { gateway: (wiring) => new Door(wiring, misbehave) },
   'main',
 );
 
 function misbehave(echoes: number): void {
-  const door = hosts[0]?.actor;
+  const gateway = hosts[0]?.actor;
   if (isRestarted && lastEcho === Number.POSITIVE_INFINITY && supervisor.state('data') === 'running') {
     lastEcho = echoes + MORE_ECHOES;
   }
   if (echoes === lastEcho) void stop();
-  if (echoes !== MORE_ECHOES || !(door instanceof Door)) return;
+  if (echoes !== MORE_ECHOES || !(gateway instanceof Door)) return;
   const typeId = MISBEHAVIOUR[scenario];
-  if (typeId !== undefined) door.send(typeId);
-  if (scenario === 'main-throws') throw new Error('the door made a mistake');
+  if (typeId !== undefined) gateway.send(typeId);
+  if (scenario === 'main-throws') throw new Error('the gateway made a mistake');
   if (scenario === 'main-loops') loopForEver();
 }
 

@@ -1,5 +1,5 @@
 /**
- * A node in small, for the tests of the supervisor: a door on the main thread, a market that parks, and a data thread
+ * A node in small, for the tests of the supervisor: a gateway on the main thread, a market that parks, and a data thread
  * with an event loop and an open uWebSockets.js listener. The gateway sends numbers, the market sends them back and
  * copies them to data. One record in the stream is an order to misbehave.
  */
@@ -35,13 +35,13 @@ export const SMALL_TOPOLOGY: Topology = {
     { name: 'main', place: 'main', waiting: 'event-loop', spinTurns: 0, onDeath: 'fail-stop', ownsListener: false },
   ],
   actors: [
-    { name: 'door', thread: 'main', batchRecordsMax: 64 },
+    { name: 'gateway', thread: 'main', batchRecordsMax: 64 },
     { name: 'market', thread: 'market', batchRecordsMax: 64 },
     { name: 'data', thread: 'data', batchRecordsMax: 64 },
   ],
   edges: [
-    { from: 'door', to: 'market', full: 'reject', ...ring },
-    { from: 'market', to: 'door', full: 'never-full', ...ring },
+    { from: 'gateway', to: 'market', full: 'reject', ...ring },
+    { from: 'market', to: 'gateway', full: 'never-full', ...ring },
     { from: 'market', to: 'data', full: 'drop-and-resync', ...ring },
   ],
 };
@@ -89,18 +89,18 @@ export class Door extends SmallActor {
 }
 
 class Market extends SmallActor {
-  readonly #door: Publication;
+  readonly #gateway: Publication;
   readonly #data: Publication;
   #recovering: boolean;
 
   constructor(wiring: ActorWiring) {
     super(wiring);
-    this.#door = wiring.publication('door');
+    this.#gateway = wiring.publication('gateway');
     this.#data = wiring.publication('data');
     this.#recovering = wiring.settings === 'market-recovers';
   }
   override ready(): boolean {
-    return !this.#recovering && this.#door.hasRoom(64);
+    return !this.#recovering && this.#gateway.hasRoom(64);
   }
   override hasMore(): boolean {
     return this.#recovering;
@@ -113,7 +113,7 @@ class Market extends SmallActor {
     if (typeId === MISBEHAVIOUR['market-loops']) loopForEver();
     if (typeId === MISBEHAVIOUR['market-waits']) waitForEver();
     const value = views.f64[at >> 3] ?? -1;
-    if (typeId === NUMBER) copy(this.#door, typeId, value);
+    if (typeId === NUMBER) copy(this.#gateway, typeId, value);
     if (this.#data.needsResync()) {
       this.#data.beginResync();
       copy(this.#data, SNAPSHOT, value);
@@ -124,7 +124,7 @@ class Market extends SmallActor {
     if (this.#recovering) this.#recover();
   }
   override endBatch(): void {
-    this.#door.flush();
+    this.#gateway.flush();
     this.#data.flush();
   }
 

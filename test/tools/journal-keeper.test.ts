@@ -82,7 +82,7 @@ suite('a journal that is kept short', () => {
       entry: pathToFileURL(entry),
       keep: 1,
       prune: async () => assert.fail('nothing is pruned'),
-      told: () => assert.fail('there is no snapshot'),
+      pruned: () => assert.fail('there is no snapshot'),
       failed: (reason) => reasons.push(reason),
       printed: () => undefined,
     });

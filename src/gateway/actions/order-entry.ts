@@ -285,16 +285,16 @@ export class OrderEntry {
     const nowNs = this.#parts.nowNs();
     const identity = { user, signature: signatureIdentity(request), text: request.text };
     // The end of one connection stops no other: a sender that is still connected begins anew.
-    const first = (told: ActionAnswer): void => {
-      if (told.refusal === CONNECTION_ENDED && group?.isEnded !== true) this.#createOnce(request, origin, answer);
-      else answer(told);
+    const first = (result: ActionAnswer): void => {
+      if (result.refusal === CONNECTION_ENDED && group?.isEnded !== true) this.#createOnce(request, origin, answer);
+      else answer(result);
     };
     const known = this.#retries.find(identity, nowNs);
     if (known === null) {
       const membership = new Membership(group);
       const sent = this.#retries.begin(identity, membership, nowNs, first);
-      this.#create(request, { ...origin, membership }, (told) => {
-        this.#retries.settle(sent, told, told.refusal === null || told.refusal.code === 'WOULD_CROSS');
+      this.#create(request, { ...origin, membership }, (result) => {
+        this.#retries.settle(sent, result, result.refusal === null || result.refusal.code === 'WOULD_CROSS');
       });
     } else if (!this.#retries.join(known, first)) this.#refuse(answer, RETRIED_TOO_OFTEN);
     else if (group?.isEnded === false) known.shared.moveTo(group);
@@ -307,9 +307,9 @@ export class OrderEntry {
   #createBatch(requests: readonly CreateRequest[], origin: ActionOrigin, answer: ItemAnswer): void {
     const startedMs = performance.now();
     const named = new Set<string>();
-    const counted: ItemAnswer = (index, told) => {
-      this.#parts.counted.order(told.refusal === null, performance.now() - startedMs);
-      answer(index, told);
+    const counted: ItemAnswer = (index, result) => {
+      this.#parts.counted.order(result.refusal === null, performance.now() - startedMs);
+      answer(index, result);
     };
     this.#processAll(requests, origin, counted, (request) => {
       const { orderId, baseAsset } = request.order;
@@ -523,7 +523,7 @@ export class OrderEntry {
     requests.forEach((request, index) => {
       const prepared = check(request);
       if (!prepared.ok) {
-        this.#refuse((told) => answer(index, told), prepared.reject);
+        this.#refuse((result) => answer(index, result), prepared.reject);
         return;
       }
       awaited += 1;
@@ -531,7 +531,7 @@ export class OrderEntry {
         if (refusal === null) {
           verified.push({ index, prepared: prepared.value });
           unsent.push(this.#unverified.begun(orderIdOf(request)));
-        } else this.#refuse((told) => answer(index, told), refusal);
+        } else this.#refuse((result) => answer(index, result), refusal);
         arrived();
       });
     });
@@ -561,7 +561,7 @@ export class OrderEntry {
     const refusal = this.#batchRefusal(marketIndex, items);
     const taken: (Item & { readonly reserved: Reserved })[] = [];
     for (const { index, prepared } of items) {
-      const itemAnswer = (told: ActionAnswer): void => answer(index, told);
+      const itemAnswer = (result: ActionAnswer): void => answer(index, result);
       const reply = { answer: itemAnswer, hops };
       const reserved = refusal === null ? this.#reserve(prepared, origin, receivedNs, reply) : rejected(refusal);
       if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value });

@@ -157,7 +157,7 @@ export const MARKET_METRICS: readonly MetricDefinition[] = [
   ...Array.from({ length: MARKETS_MAX }, (_, index) => counter(matchedMetric(index))),
 ];
 
-export const FRONT_DOOR_METRICS: readonly MetricDefinition[] = [
+export const GATEWAY_METRICS: readonly MetricDefinition[] = [
   ...EDGE_METRICS,
   ...ACTION_METRICS,
   counter('orders_received'),

@@ -54,7 +54,7 @@ import {
 } from './history/pages.ts';
 import { BasisPlan } from './history/position-basis.ts';
 import { Tail } from './history/tail.ts';
-import { MarginRoom } from './margin/margin-room.ts';
+import { MarginSide } from './margin/margin-side.ts';
 import type { OrderSettings } from './settings.ts';
 
 export interface OrderManagerParts {
@@ -80,7 +80,7 @@ export class OrderManager {
   /** Requests of users: validated, reserved, answered. */
   readonly requests: OrderRequests;
   /** Positions, prices, pressure: the margin side. */
-  readonly margin: MarginRoom;
+  readonly margin: MarginSide;
   /** Accounts in liquidation that are being cleared of their orders. */
   readonly accountCancels: AccountCancels;
   /** What actions on accounts take, beside what orders hold. */
@@ -92,7 +92,7 @@ export class OrderManager {
   readonly openMarketsOf: LiveOrders['openMarkets'];
   readonly #markets: Markets;
   readonly #accounts = new Accounts();
-  readonly #words = new UpdateCount();
+  readonly #updates = new UpdateCount();
   readonly #holds: Holds;
   readonly #orders: LiveOrders;
   readonly #tail: Tail;
@@ -105,7 +105,7 @@ export class OrderManager {
 
   constructor({ sink, history, idKey: key }: OrderManagerParts) {
     const markets = new Markets();
-    const holds = new Holds(this.#words, this.#accounts);
+    const holds = new Holds(this.#updates, this.#accounts);
     const orders = new LiveOrders({ markets, holds, key });
     const tail = new Tail(orders, (marketIndex) => markets.at(marketIndex));
     this.#markets = markets;
@@ -119,22 +119,22 @@ export class OrderManager {
     this.#book = book;
     const accounts = this.#accounts;
     const pending = this.#pending;
-    const room = new MarginRoom({ accounts, markets, holds, words: this.#words, pending, sink, orders });
-    this.margin = room;
-    const { accounts: margins } = room;
-    this.#fills = new FillView(book, this.#words, { orders, holds, tail, sink, margins });
-    const cancel = (order: LiveOrder): boolean => room.reductions.cancelUncovered(order);
+    const margin = new MarginSide({ accounts, markets, holds, updates: this.#updates, pending, sink, orders });
+    this.margin = margin;
+    const { accounts: margins } = margin;
+    this.#fills = new FillView(book, this.#updates, { orders, holds, tail, sink, margins });
+    const cancel = (order: LiveOrder): boolean => margin.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.accountCancels = new AccountCancels({
       orders,
-      cancel: (order, clearing) => room.reductions.cancelLiquidated(order, clearing),
-      inFlight: () => room.reductions.onTheWay,
+      cancel: (order, clearing) => margin.reductions.cancelLiquidated(order, clearing),
+      inFlight: () => margin.reductions.onTheWay,
       cleared: (account) => sink.accountCleared(account),
     });
-    this.setAsides = new SetAsides(accounts, holds, room.accounts);
-    const { check, assets } = room;
+    this.setAsides = new SetAsides(accounts, holds, margin.accounts);
+    const { check, assets } = margin;
     this.#releases = new Releases(book, { orders, check, assets }, sink);
-    const parts = { markets, accounts, holds, orders, pending, book, history, margin: room, sink };
+    const parts = { markets, accounts, holds, orders, pending, book, history, margin, sink };
     this.requests = new OrderRequests(parts);
     this.#pages = { markets, orders, tail, history };
     orders.onLeaving.push(

@@ -3648,7 +3648,7 @@ export interface NodeQueryFields {
   readonly textBytes: number;
 }
 
-/** Front door → clearing: a question about applied state, answered by a NodeReply. Tail: `text_bytes` of plain JSON. */
+/** Gateway → clearing: a question about applied state, answered by a NodeReply. Tail: `text_bytes` of plain JSON. */
 export const NodeQuery = {
   typeId: 63,
   bytes: 16,
@@ -3685,7 +3685,7 @@ export interface NodeHookFields {
   readonly textBytes: number;
 }
 
-/** Front door → clearing or market: a test hook of operator-api.md 7.3 that is not part of the state. Tail as above. */
+/** Gateway → clearing or market: a test hook of operator-api.md 7.3 that is not part of the state. Tail as above. */
 export const NodeHook = {
   typeId: 64,
   bytes: 16,

@@ -36,7 +36,7 @@ class PlainCollateral {
     this.#exchange = exchange;
     const { manager } = exchange;
     for (const user of USERS) this.#owned.set(user, exchange.owned.get(`${user}/${BASE}`) ?? 0n);
-    const door = {
+    const gateway = {
       matched: manager.onMatched.bind(manager),
       confirmed: manager.onFillConfirmed.bind(manager),
       rolledBack: manager.onFillRolledBack.bind(manager),
@@ -48,22 +48,22 @@ class PlainCollateral {
         const isParty = order.sequence === match.makerOrder || order.sequence === match.takerOrder;
         if (isParty) this.#sides.push({ tradeId: match.tradeId, order, base: order.side === SIDE.buy ? base : -base });
       }
-      door.matched(match);
+      gateway.matched(match);
     };
     manager.onFillConfirmed = (word) => {
       this.#confirmed.add(word.tradeId);
-      door.confirmed(word);
+      gateway.confirmed(word);
     };
     manager.onFillRolledBack = (word) => {
       this.#rolledBack.add(word.tradeId);
-      door.rolledBack(word);
+      gateway.rolledBack(word);
     };
     manager.onBalanceChanged = (row) => {
       if (row.asset === BASE) {
         this.#owned.set(row.user, row.owned);
         for (const tradeId of this.#confirmed) this.#contained.add(`${tradeId}/${row.user}`);
       }
-      door.balance(row);
+      gateway.balance(row);
     };
   }
 

@@ -19,8 +19,13 @@ const ASK: Extract<HistoryAsk, { kind: 'orders' }> = {
   rank: 20,
   limit: 10,
   pivots: { held: 0, ranks: [], places: [] },
-  doubts: { marketIndexes: new Int32Array(), sequences: new Float64Array(), heard: new Float64Array(), orderIds: [] },
-  markets: { marketIndexes: [], heard: [] },
+  doubts: {
+    marketIndexes: new Int32Array(),
+    sequences: new Float64Array(),
+    received: new Float64Array(),
+    orderIds: [],
+  },
+  markets: { marketIndexes: [], received: [] },
 };
 
 /** Finished orders, newest first, of which every third was filled and the others cancelled. */

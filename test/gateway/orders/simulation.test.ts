@@ -48,7 +48,7 @@ suite('a simulated trade', () => {
     assert.ok(fixture.capacity() < 0n);
     assert.equal(tried(fixture, { size: usd(2) }), 'true');
     assert.equal(tried(fixture, { size: usd('2.0001') }), 'false');
-    assert.equal(fixture.verdict({ side: SIDE.buy, quantity: 2 }), 'ok', 'as the door says');
+    assert.equal(fixture.verdict({ side: SIDE.buy, quantity: 2 }), 'ok', 'as the gateway says');
   });
 
   test('pending transfers take no more out together than there is, each after those before it (SIM-02)', () => {
@@ -78,7 +78,7 @@ suite('a simulated trade', () => {
     const fixture = new MarginFixture();
     fixture.spot(USD, 1_000);
     assert.equal(tried(fixture, { asset: TOY, price: null }), 'PRICING_UNAVAILABLE');
-    assert.equal(tried(fixture, { asset: TOY }), 'false', 'of a broken asset the door takes nothing that adds risk');
+    assert.equal(tried(fixture, { asset: TOY }), 'false', 'of a broken asset the gateway takes nothing that adds risk');
     fixture.price(TOY, 100);
     assert.equal(tried(fixture, { asset: TOY, price: null }), 'true');
   });

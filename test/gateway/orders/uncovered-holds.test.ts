@@ -109,7 +109,7 @@ suite('holds that are not owned', () => {
     const taker = fixture.place({ id: 'taker', user: BOB, side: SIDE.sell, ...ONE_UNIT });
     fixture.place({ id: 'other', price: 190_000, quantity: 40_000 });
     fixture.setOwned(ALICE, USD, 2_000n * ONE_18 + fixture.held(ALICE, USD));
-    // Clearing has decided the match that this door has yet to receive.
+    // Clearing has decided the match that this gateway has yet to receive.
     fixture.setOwned(ALICE, USD, fixture.held(ALICE, USD) - 1n);
     fixture.manager.onMarketDecided({ marketIndex: 3, sequence: 4 });
     fixture.manager.onJournalFlushed({ sequence: 1, checkpoint: 0 });

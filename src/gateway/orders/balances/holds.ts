@@ -242,14 +242,14 @@ export class Holds {
   /** A user's only account, or by number all that it has. */
   readonly #byUser = new Map<UserId, SpotAccount | Map<number, SpotAccount>>();
   readonly #balances: Balance[] = [];
-  readonly #words: UpdateCount;
+  readonly #updates: UpdateCount;
   readonly #shared: SharedState = { feeChanges: 0, restored: new RestoredSpending() };
   readonly #accounts: Accounts;
   readonly #collateral = new Map<AssetId, CollateralSum>();
 
-  /** @param words counts clearing's events of balances and positions. */
-  constructor(words: UpdateCount = new UpdateCount(), accounts: Accounts = new Accounts()) {
-    this.#words = words;
+  /** @param updates counts clearing's events of balances and positions. */
+  constructor(updates: UpdateCount = new UpdateCount(), accounts: Accounts = new Accounts()) {
+    this.#updates = updates;
     this.#accounts = accounts;
   }
 
@@ -383,7 +383,7 @@ export class Holds {
     balance.owned = owned;
     balance.settling = 0n;
     balance.settlingIn = 0n;
-    balance.messageNumber = this.#words.next();
+    balance.messageNumber = this.#updates.next();
     balance.account.changes += 1;
     addToCollateral(balance);
     return balance;

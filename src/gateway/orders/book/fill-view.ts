@@ -37,9 +37,9 @@ import {
   type Match,
   type PendingSide,
   type PendingTrade,
-  pendingNews,
+  pendingOutcome,
   pendingTrade,
-  rolledBackNews,
+  rolledBackOutcome,
   userTradeOf,
 } from './trade-view.ts';
 
@@ -55,18 +55,18 @@ export class FillView {
   readonly #book: OrderBookView;
   readonly #orders: LiveOrders;
   readonly #holds: Holds;
-  readonly #words: UpdateCount;
+  readonly #updates: UpdateCount;
   readonly #tail: Tail;
   readonly #sink: OrderSink;
   readonly #margins: Pick<MarginAccounts, 'excuseBreach'>;
   /** Outcomes that arrived before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
-  constructor(book: OrderBookView, words: UpdateCount, parts: FillViewParts) {
+  constructor(book: OrderBookView, updates: UpdateCount, parts: FillViewParts) {
     this.#book = book;
     this.#orders = parts.orders;
     this.#holds = parts.holds;
-    this.#words = words;
+    this.#updates = updates;
     this.#tail = parts.tail;
     this.#sink = parts.sink;
     this.#margins = parts.margins;
@@ -95,7 +95,7 @@ export class FillView {
   }
 
   confirmed(market: MarketSlot, event: FillConfirmed): void {
-    const receivedAt = this.#words.count;
+    const receivedAt = this.#updates.count;
     const trade = market.pendingTrades.get(event.tradeId);
     if (trade === undefined) this.#wait({ kind: 'confirmed', event, receivedAt });
     else this.#confirm(trade, event, receivedAt);
@@ -200,7 +200,7 @@ export class FillView {
   #publishPending(trade: PendingTrade, side: PendingSide): void {
     this.#sink.countFill(FILL_STATUS.pending, null);
     const { user } = side.order;
-    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, pendingNews(side)));
+    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, pendingOutcome(side)));
   }
 
   /** A confirmed fill is kept until the tables have it, read or not. */
@@ -216,7 +216,7 @@ export class FillView {
   #publishRolledBack(trade: PendingTrade, side: PendingSide, reason: RollbackReason): void {
     this.#sink.countFill(FILL_STATUS.rolledBack, ROLLBACK_REASON_WORD[reason]);
     const { user } = side.order;
-    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, rolledBackNews(reason)));
+    if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, userTradeOf(trade, side, rolledBackOutcome(reason)));
   }
 }
 

@@ -27,7 +27,7 @@ import { budgetLeft, holdOf, isOver, type Released, releaseBudgetOf, spendOf } f
 import type { AssetRisks } from '../margin/asset-risks.ts';
 import type { MarginAccount } from '../margin/margin-account.ts';
 import type { MarginCheck } from '../margin/margin-check.ts';
-import type { MarginRoom } from '../margin/margin-room.ts';
+import type { MarginSide } from '../margin/margin-side.ts';
 import { enabledOf, filledOf, isChild, type LiveOrder, RELEASED_WHOLE } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { TriggeredEvent } from './market-events.ts';
@@ -36,14 +36,14 @@ import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
 
 /** A trigger event of a market. */
-interface Told {
+interface TriggerNotice {
   /** Sequence of the event; 0 at a restart. */
   readonly sequence: number;
   readonly quantity: number;
 }
 
 /** The state in which an order was found short: with the same state it is checked again only for the final answer. */
-interface Short extends Told {
+interface Short extends TriggerNotice {
   /** In the order of their trigger events. */
   readonly number: number;
   readonly lastSequence: number;
@@ -52,12 +52,12 @@ interface Short extends Told {
 }
 
 /**
- * Whose orders compete: those of a margin-type account, or those that spend one balance of another one. What neither is
- * weighed nor spends anything is never short.
+ * What an order is paid from: its margin-type account, or the one balance that it spends. Orders of one source compete for
+ * it. An order that needs neither is never short; its market stands for its source.
  */
-type Purse = MarginAccount | Balance | MarketSlot;
+type FundingSource = MarginAccount | Balance | MarketSlot;
 
-/** Waiting orders of a purse, oldest first, by the balance that they spend; null for margin orders. */
+/** Waiting orders of a source, oldest first, by the balance that they spend; null for margin orders. */
 type Waiting = Map<Balance | null, Line>;
 /** By the index of the order. */
 type Line = Map<number, Short>;
@@ -69,7 +69,7 @@ interface Takers {
   readonly left: bigint;
 }
 
-/** Where a check of a purse stands in one of its lines. */
+/** Where a check of a source stands in one of its lines. */
 interface Walk {
   readonly balance: Balance | null;
   readonly rest: Iterator<[number, Short]>;
@@ -83,7 +83,7 @@ export class Releases {
   readonly #assets: AssetRisks;
   readonly #sink: OrderSink;
   /** Triggered orders without a command, as what is available does not cover them yet. */
-  readonly #short = new Map<Purse, Waiting>();
+  readonly #short = new Map<FundingSource, Waiting>();
   #shortCount = 0;
   #lastNumber = 0;
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
@@ -91,7 +91,7 @@ export class Releases {
 
   constructor(
     book: OrderBookView,
-    { orders, check, assets }: { readonly orders: LiveOrders } & Pick<MarginRoom, 'check' | 'assets'>,
+    { orders, check, assets }: { readonly orders: LiveOrders } & Pick<MarginSide, 'check' | 'assets'>,
     sink: OrderSink,
   ) {
     this.#book = book;
@@ -116,16 +116,16 @@ export class Releases {
     const order = this.#orders.ofSequence(market.definition.marketIndex, sequence);
     const balance = order?.balance ?? null;
     if (order === undefined || balance === null) return;
-    if (this.#takers.get(balance)?.orders.has(order.index) === true) this.#retry(purseOf(order));
+    if (this.#takers.get(balance)?.orders.has(order.index) === true) this.#retry(sourceOf(order));
   }
 
   /** Clearing has passed more of a market: what was short may be covered, or never will be. */
   retry(): void {
-    for (const purse of this.#short.keys()) this.#retry(purse);
+    for (const source of this.#short.keys()) this.#retry(source);
   }
 
-  #retry(purse: Purse): void {
-    const waiting = this.#short.get(purse);
+  #retry(source: FundingSource): void {
+    const waiting = this.#short.get(source);
     if (waiting === undefined) return;
     for (const [index, short] of this.#oldestFirst(waiting)) {
       const order = this.#orders.at(index);
@@ -134,7 +134,7 @@ export class Releases {
     }
   }
 
-  /** Orders of a purse that may be covered, whatever the result of those before them. */
+  /** Orders of a source that may be covered, whatever the result of those before them. */
   *#oldestFirst(waiting: Waiting): Generator<readonly [number, Short]> {
     const walks = Array.from(waiting, ([balance, line]): Walk => {
       const rest = line.entries();
@@ -166,21 +166,21 @@ export class Releases {
     if (balance !== null) this.#takers.get(balance)?.orders.delete(order.index);
   }
 
-  #answer(order: LiveOrder, told: Told): void {
+  #answer(order: LiveOrder, notice: TriggerNotice): void {
     const isSizedInQuote = order.kind === ORDER_KIND.marketQuote;
-    if (told.quantity === 0 && !isSizedInQuote) return;
+    if (notice.quantity === 0 && !isSizedInQuote) return;
     const room = this.#margin.roomOf(order);
     // mutant: release-without-room
     if (room !== null && room.roomToTake === 0) {
-      if (!this.#margin.isDecided(order)) this.#wait(order, told);
-      else this.#end(order, told, ORDER_END.reduceOnly);
-    } else if (this.#letThrough(order, told.quantity)) this.#end(order, told, 0, room ?? NO_BOUND);
-    else if (this.#mayBeCovered(order, told)) this.#wait(order, told);
-    else this.#end(order, told, ORDER_END.marginInsufficient);
+      if (!this.#margin.isDecided(order)) this.#wait(order, notice);
+      else this.#end(order, notice, ORDER_END.reduceOnly);
+    } else if (this.#letThrough(order, notice.quantity)) this.#end(order, notice, 0, room ?? NO_BOUND);
+    else if (this.#mayBeCovered(order, notice)) this.#wait(order, notice);
+    else this.#end(order, notice, ORDER_END.marginInsufficient);
   }
 
-  /** Who waits already keeps its place. */
-  #wait(order: LiveOrder, { sequence, quantity }: Told): void {
+  /** An order that waits already keeps its place. */
+  #wait(order: LiveOrder, { sequence, quantity }: TriggerNotice): void {
     const { lastSequence, balance, exposure } = order;
     const available = balance === null ? 0n : availableOf(balance);
     const version = exposure === null ? 0 : exposure.position.account.version;
@@ -195,11 +195,11 @@ export class Releases {
   }
 
   #lineOf(order: LiveOrder): Line {
-    const purse = purseOf(order);
-    let waiting = this.#short.get(purse);
+    const source = sourceOf(order);
+    let waiting = this.#short.get(source);
     if (waiting === undefined) {
       waiting = new Map();
-      this.#short.set(purse, waiting);
+      this.#short.set(source, waiting);
     }
     let line = waiting.get(order.balance);
     if (line === undefined) {
@@ -211,19 +211,19 @@ export class Releases {
 
   /** Idempotent. */
   #forget(order: LiveOrder): void {
-    const purse = purseOf(order);
-    const waiting = this.#short.get(purse);
+    const source = sourceOf(order);
+    const waiting = this.#short.get(source);
     const line = waiting?.get(order.balance);
     if (waiting === undefined || line?.delete(order.index) !== true) return;
     this.#shortCount -= 1;
     if (line.size === 0) waiting.delete(order.balance);
-    if (waiting.size === 0) this.#short.delete(purse);
+    if (waiting.size === 0) this.#short.delete(source);
   }
 
   /** The final answer to the trigger event. */
-  #end(order: LiveOrder, told: Told, end: OrderEnd | 0, room: Readonly<Room> = NO_BOUND): void {
+  #end(order: LiveOrder, notice: TriggerNotice, end: OrderEnd | 0, room: Readonly<Room> = NO_BOUND): void {
     this.#forget(order);
-    this.#release(order, told, end, room);
+    this.#release(order, notice, end, room);
   }
 
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
@@ -275,13 +275,13 @@ export class Releases {
   }
 
   /** Clearing is not past the trigger event, or an order that took the whole balance for a moment has not ended. */
-  #mayBeCovered(order: LiveOrder, told: Told): boolean {
-    if (order.market.decidedSequence < told.sequence) return true;
+  #mayBeCovered(order: LiveOrder, notice: TriggerNotice): boolean {
+    if (order.market.decidedSequence < notice.sequence) return true;
     const { balance } = order;
     return balance !== null && this.#hasTaker(balance, order);
   }
 
-  #release(order: LiveOrder, { sequence, quantity }: Told, end: OrderEnd | 0, room: Readonly<Room>): void {
+  #release(order: LiveOrder, { sequence, quantity }: TriggerNotice, end: OrderEnd | 0, room: Readonly<Room>): void {
     const { marketIndex } = order.market.definition;
     const budget = end === 0 ? budgetLeft(order) : 0;
     const bound = end === 0 ? (order.exposure?.bound ?? 0) : 0;
@@ -289,7 +289,7 @@ export class Releases {
   }
 }
 
-function purseOf({ exposure, balance, market }: LiveOrder): Purse {
+function sourceOf({ exposure, balance, market }: LiveOrder): FundingSource {
   return exposure?.position.account ?? balance ?? market;
 }
 

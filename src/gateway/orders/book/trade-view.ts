@@ -99,16 +99,16 @@ export interface TradeOutcome {
   readonly reason: RollbackReason;
 }
 
-export function pendingNews(side: PendingSide): TradeOutcome {
+export function pendingOutcome(side: PendingSide): TradeOutcome {
   return { status: FILL_STATUS.pending, fee: side.fee, reason: ROLLBACK_REASON.none };
 }
 
-export function rolledBackNews(reason: RollbackReason): TradeOutcome {
+export function rolledBackOutcome(reason: RollbackReason): TradeOutcome {
   return { status: FILL_STATUS.rolledBack, fee: ZERO_18, reason };
 }
 
 /** One side of a trade as its user sees it. */
-export function userTradeOf(trade: PendingTrade, side: PendingSide, news: TradeOutcome): UserTrade {
+export function userTradeOf(trade: PendingTrade, side: PendingSide, outcome: TradeOutcome): UserTrade {
   const { definition } = trade.market;
   const { orderId, subAccount, side: orderSide } = side.order;
   return {
@@ -123,12 +123,12 @@ export function userTradeOf(trade: PendingTrade, side: PendingSide, news: TradeO
     timestampNs: trade.matchedNs,
     isMaker: side.isMaker,
     isBuyer: orderSide === SIDE.buy,
-    status: news.status,
-    rollbackReason: ROLLBACK_REASON_WORD[news.reason],
+    status: outcome.status,
+    rollbackReason: ROLLBACK_REASON_WORD[outcome.reason],
     isLiquidation: trade.isLiquidation,
     // Such trades have no match: they come from clearing alone (userTradeOfRow).
     isAutoDeleverage: false,
-    fee: news.fee,
+    fee: outcome.fee,
   };
 }
 

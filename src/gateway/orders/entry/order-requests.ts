@@ -38,7 +38,7 @@ import type { OrderBookView } from '../book/order-book-view.ts';
 import type { OrderSink } from '../book/order-events.ts';
 import { statusOf, statusOfLive } from '../book/order-life.ts';
 import type { OrderHistory } from '../history/order-history.ts';
-import type { MarginRoom } from '../margin/margin-room.ts';
+import type { MarginSide } from '../margin/margin-side.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../settings.ts';
 import type { Membership } from './disconnect-group.ts';
 import { checkOpenOrders } from './open-bounds.ts';
@@ -136,7 +136,7 @@ export interface OrderRequestsParts {
   readonly pending: PendingRequests;
   readonly book: OrderBookView;
   readonly history: OrderHistory;
-  readonly margin: MarginRoom;
+  readonly margin: MarginSide;
   readonly sink: OrderSink;
 }
 
@@ -301,8 +301,8 @@ export class OrderRequests {
   /** Gives an order of a margin-type account its place, and a reduce-only one its room. @returns why it may not be sent, or null. */
   #marginFault(order: LiveOrder, prepared: PreparedCreate): Reject | null {
     const { skips } = prepared;
-    const { accounts, holds, margin: room } = this.#parts;
-    const margin = room.check;
+    const { accounts, holds } = this.#parts;
+    const margin = this.#parts.margin.check;
     const { user } = order;
     // Nothing is made for users who have nothing, and what waits comes from others only.
     const hasNothing = !holds.funded.has(user) && !accounts.isMarketMaker(user);

@@ -22,7 +22,7 @@ export interface OrderDoubts {
   /** 0: a create on its way, in the tables if its id is. */
   readonly sequences: Float64Array;
   /** Only tables that are ahead of this in the market can have the order as finished. */
-  readonly heard: Float64Array;
+  readonly received: Float64Array;
   readonly orderIds: readonly OrderId[];
 }
 
@@ -44,10 +44,10 @@ export interface OrderPivots {
   readonly places: readonly OrderPlace[];
 }
 
-/** How far this process is in markets, index by index: see OrderDoubts.heard. */
-export interface HeardMarkets {
+/** How far this process is in markets, index by index: see OrderDoubts.received. */
+export interface ReceivedMarkets {
   readonly marketIndexes: readonly number[];
-  readonly heard: readonly number[];
+  readonly received: readonly number[];
 }
 
 /** How rows are shown: as the order service does, or as market data does, and then which of them. */
@@ -67,7 +67,7 @@ export type HistoryAsk = RowForm &
         readonly pivots: OrderPivots;
         readonly doubts: OrderDoubts;
         /** Markets of orders that are not in doubt unless the tables are ahead in their market. */
-        readonly markets: HeardMarkets;
+        readonly markets: ReceivedMarkets;
       }
     | {
         readonly kind: 'trades';
@@ -161,7 +161,7 @@ function answerOrders<T>(
     isTooLong: false,
   } as const;
   const isAhead = markets.marketIndexes.some(
-    (marketIndex, at) => snapshot.marketSequence(marketIndex) > (markets.heard[at] ?? 0),
+    (marketIndex, at) => snapshot.marketSequence(marketIndex) > (markets.received[at] ?? 0),
   );
   if (isAhead) return { ...nothing, isAhead };
   const inTables = [...doubts.marketIndexes.keys()].filter((index) => isInTables(snapshot, query, doubts, index));
@@ -203,14 +203,14 @@ function windowOf(
 function isInTables(
   snapshot: HistorySnapshot,
   { user }: HistoryQuery,
-  { marketIndexes, sequences, heard, orderIds }: OrderDoubts,
+  { marketIndexes, sequences, received, orderIds }: OrderDoubts,
   index: number,
 ): boolean {
   const marketIndex = marketIndexes[index] ?? 0;
   const sequence = sequences[index] ?? 0;
   const orderId = must(orderIds[index], 'a doubt is about an order with an id');
   if (sequence === 0) return snapshot.findOrder(user, marketIndex, orderId) !== undefined;
-  if (snapshot.marketSequence(marketIndex) <= (heard[index] ?? 0)) return false;
+  if (snapshot.marketSequence(marketIndex) <= (received[index] ?? 0)) return false;
   return snapshot.isFinished(user, marketIndex, orderId, sequence);
 }
 

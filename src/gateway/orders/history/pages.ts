@@ -31,7 +31,6 @@ import type { LiveOrders } from '../book/live-orders.ts';
 import type { Markets } from '../book/markets.ts';
 import { statusOfLive } from '../book/order-life.ts';
 import {
-  type HeardMarkets,
   type HeldTrades,
   type HistoryAnswer,
   type HistoryAsk,
@@ -40,6 +39,7 @@ import {
   type OrderPivots,
   type Placed,
   placeOfTrade,
+  type ReceivedMarkets,
   type RowForm,
   type Show,
   type TradePlace,
@@ -106,23 +106,23 @@ export function planOrderPage<T>(
   const held = list.freeze(query);
   const pin = orders.pin();
   const release = (): void => orders.unpin(pin);
-  const heard = heardOf(markets, list.marketsOf(query));
+  const received = receivedOf(markets, list.marketsOf(query));
   if (query.openOnly) {
     return { ask: null, finish: () => mergeOrders(query, held, null, show), askAll: () => null, release };
   }
   let doubted = [...held.doubtful()].filter(({ order }) => isFinished(order) || order.sequence === 0);
-  const askOf = (known: HeardMarkets): HistoryAsk => ({
+  const askOf = (known: ReceivedMarkets): HistoryAsk => ({
     kind: 'orders',
     query: historyQuery(query),
     rank: rowsBefore(query),
     limit: query.limit,
     pivots: pivotsOf(query, held),
     filter,
-    doubts: doubtsAbout(doubted, heard),
+    doubts: doubtsAbout(doubted, received),
     markets: known,
   });
   return {
-    ask: askOf(heard),
+    ask: askOf(received),
     finish: (answer) => {
       assert(answer?.kind === 'orders', 'an answer is of the kind that was asked');
       if (answer.isAhead) return null;
@@ -132,19 +132,19 @@ export function planOrderPage<T>(
     },
     askAll: () => {
       doubted = [...held.from(0)];
-      return askOf({ marketIndexes: [], heard: [] });
+      return askOf({ marketIndexes: [], received: [] });
     },
     release,
   };
 }
 
 /** How far the process is in those markets: the last event of the market, and the last that clearing has decided. */
-function heardOf(markets: Markets, marketIndexes: readonly number[]): HeardMarkets {
-  const heard = marketIndexes.map((marketIndex) => {
+function receivedOf(markets: Markets, marketIndexes: readonly number[]): ReceivedMarkets {
+  const received = marketIndexes.map((marketIndex) => {
     const { seenSequence, decidedSequence } = markets.at(marketIndex);
     return Math.min(seenSequence, decidedSequence);
   });
-  return { marketIndexes, heard };
+  return { marketIndexes, received };
 }
 
 /** None where memory has so few orders before the page that the tables may as well be read from as many before it. */
@@ -268,19 +268,19 @@ function matches(query: HistoryQuery, marketIndex: number, subAccount: number): 
   return query.subAccounts === null || query.subAccounts.includes(subAccount);
 }
 
-/** Orders are described to another thread as four columns. @param heard when the page was planned. */
-function doubtsAbout(entries: readonly Entry[], { marketIndexes, heard }: HeardMarkets): OrderDoubts {
-  const known = new Map(marketIndexes.map((marketIndex, at) => [marketIndex, heard[at] ?? 0]));
+/** Orders are described to another thread as four columns. @param received when the page was planned. */
+function doubtsAbout(entries: readonly Entry[], { marketIndexes, received }: ReceivedMarkets): OrderDoubts {
+  const known = new Map(marketIndexes.map((marketIndex, at) => [marketIndex, received[at] ?? 0]));
   const doubts = {
     marketIndexes: new Int32Array(entries.length),
     sequences: new Float64Array(entries.length),
-    heard: new Float64Array(entries.length),
+    received: new Float64Array(entries.length),
     orderIds: entries.map(({ place }) => place.name as OrderId),
   };
   entries.forEach(({ order, place: { marketIndex } }, index) => {
     doubts.marketIndexes[index] = marketIndex;
     doubts.sequences[index] = order.sequence;
-    doubts.heard[index] = isFinished(order) ? order.lastSequence - 1 : (known.get(marketIndex) ?? 0);
+    doubts.received[index] = isFinished(order) ? order.lastSequence - 1 : (known.get(marketIndex) ?? 0);
   });
   return doubts;
 }

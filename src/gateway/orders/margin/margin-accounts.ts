@@ -33,7 +33,7 @@ export interface PositionUpdate {
 export interface MarginAccountsParts {
   readonly holds: Holds;
   readonly assets: AssetRisks;
-  readonly words: UpdateCount;
+  readonly updates: UpdateCount;
 }
 
 /** Places of pending orders lie behind every market sequence. */
@@ -49,13 +49,13 @@ export class MarginAccounts {
   /** Base of the fills undone for what others have, by user, then by asset and kind; no more users than have margin accounts. */
   readonly #excused = new Map<UserId, Map<string, bigint>>();
   readonly #holds: Holds;
-  readonly #words: UpdateCount;
+  readonly #updates: UpdateCount;
   #place = PENDING;
 
-  constructor({ holds, assets, words }: MarginAccountsParts) {
+  constructor({ holds, assets, updates }: MarginAccountsParts) {
     this.assets = assets;
     this.#holds = holds;
-    this.#words = words;
+    this.#updates = updates;
   }
 
   /** Only for accounts of a margin type. */
@@ -212,11 +212,11 @@ export class MarginAccounts {
   }
 
   /** @returns the position as it is now. */
-  setPosition(word: PositionUpdate): Position {
-    const account = this.account(word.user, word.subAccount);
-    const position = account.position(word.asset);
-    this.#holds.funded.changed(word.user, isOpen(position), isOpen(word));
-    account.setLegs(position, word, this.#words.next());
+  setPosition(update: PositionUpdate): Position {
+    const account = this.account(update.user, update.subAccount);
+    const position = account.position(update.asset);
+    this.#holds.funded.changed(update.user, isOpen(position), isOpen(update));
+    account.setLegs(position, update, this.#updates.next());
     return position;
   }
 

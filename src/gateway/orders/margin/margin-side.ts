@@ -91,17 +91,17 @@ class Reductions {
   }
 }
 
-export interface MarginRoomParts {
+export interface MarginSideParts {
   readonly accounts: Accounts;
   readonly markets: Markets;
   readonly holds: Holds;
-  readonly words: UpdateCount;
+  readonly updates: UpdateCount;
   readonly pending: PendingRequests;
   readonly sink: OrderSink;
   readonly orders: LiveOrders;
 }
 
-export class MarginRoom {
+export class MarginSide {
   readonly assets: AssetRisks = new AssetRisks(DEFAULT_SETTINGS.marketOrderBand);
   readonly accounts: MarginAccounts;
   readonly check: MarginCheck;
@@ -116,11 +116,11 @@ export class MarginRoom {
   /** Orders of a start are still coming: what an account has is not all there. */
   #isRestoring = false;
 
-  constructor({ accounts, markets, holds, words, pending, sink, orders }: MarginRoomParts) {
+  constructor({ accounts, markets, holds, updates, pending, sink, orders }: MarginSideParts) {
     const { assets } = this;
     this.#kinds = accounts;
     this.#markets = markets;
-    this.accounts = new MarginAccounts({ holds, assets, words });
+    this.accounts = new MarginAccounts({ holds, assets, updates });
     this.check = new MarginCheck(accounts, this.accounts);
     this.reductions = new Reductions(pending, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, {
