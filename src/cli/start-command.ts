@@ -38,6 +38,12 @@ environment:
   RINGBOOK_TRACE           1 records the hops of every order action, for ringbook trace
   RINGBOOK_COMMIT          what GET /version names as the commit
   RINGBOOK_DEMO            1 or 0: with or without the demo traders, whatever the option says
+  RINGBOOK_CLUSTER, RINGBOOK_NODE, RINGBOOK_ROLE
+                           name of a cluster, of this node in it, and node or replica
+  RINGBOOK_NATS            addresses of its servers, with commas; RINGBOOK_NATS_CREDENTIALS_FILE names a file
+  RINGBOOK_CLUSTER_HOME    server_name of the server on this machine
+  RINGBOOK_LEASE_MS        milliseconds of the leader's lease
+  RINGBOOK_REPLICATION     sync, or off for one machine
 
 Any other variable that begins with RINGBOOK_ is refused, as is an unknown member of a configuration file.
 

@@ -8,6 +8,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Type } from '../codec/shapes/type-builder.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
 import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';
+import { type ClusterMember, ClusterShape } from './cluster-config.ts';
 import { PROFILES } from './config-file.ts';
 
 const Strict = { additionalProperties: false } as const;
@@ -134,6 +135,7 @@ export const ProfileShape: TSchema = Type.Object(
     ),
     snapshots: Type.Object({ everyMs: Count(0, 604_800_000), keep: Count(1, 100) }, Strict),
     storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
+    cluster: Type.Optional(ClusterShape),
   },
   Strict,
 );
@@ -198,4 +200,6 @@ export interface Profile {
     readonly keep: number;
   };
   readonly storage: { readonly mapSizeMiB: number };
+  /** Several machines (cluster.md 3). Left out: one. */
+  readonly cluster?: ClusterMember;
 }

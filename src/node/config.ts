@@ -13,6 +13,7 @@ import { addressOfKey } from '../crypto/secp256k1.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { tlsFault, tlsOf } from '../http/public-listeners.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
+import { type ClusterConfig, clusterOf } from './cluster-config.ts';
 import { faultsOf } from './config-faults.ts';
 import { readConfigFile } from './config-file.ts';
 import { HOST_FORM, HOST_WORDS, LOG_LEVELS, type Profile, ProfileShape } from './config-shape.ts';
@@ -36,7 +37,9 @@ const ORDER_RING_BYTES = 53_248;
 /** An Android application as an origin: the hash of the certificate that signed it. */
 const ANDROID_ORIGIN = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/;
 
-export interface NodeConfig extends Profile {
+export interface NodeConfig extends Omit<Profile, 'cluster'> {
+  /** Null: one machine (cluster.md 3). */
+  readonly cluster: ClusterConfig | null;
   /** Of `approval_keys`, in their order: 40 hex digits each. */
   readonly approvalAddresses: readonly string[];
   readonly omsHost: string;
@@ -79,6 +82,7 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
   const host = hostVariable(environment);
   const config: NodeConfig = {
     ...profile,
+    cluster: clusterOf(environment, profile.cluster),
     logLevel: logLevel(environment) ?? profile.logLevel,
     approvalAddresses: approvalAddresses(profile),
     omsHost: profile.hosts?.oms ?? host,
