@@ -1,6 +1,7 @@
 /**
  * The journal: the truth from which everything else follows. Records are appended one flushed commit each, numbered
- * from 1 without a gap, chained by hash, and never changed.
+ * from 1 without a gap, chained by hash, and never changed: but for the last one in a cluster, which may turn out not to be
+ * in its stream (dropLast).
  *
  * Invariants
  *   (1) first ≤ n ≤ last has a record, and no other n has one.
@@ -19,12 +20,16 @@ import { ByteWriter } from './byte-writer.ts';
 import type { StorageReader, StorageWriter, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import {
+  checkEpoch,
   decodeRecord,
   decodeStandalone,
   equal,
+  GENESIS,
   GENESIS_HASH,
   HASH_BYTES,
   type JournalRecord,
+  REPLICATED_RECORD_BYTES_MAX,
+  type RecordBefore,
   RecordEncoder,
 } from './journal-record.ts';
 import { endOf, KeyWriter, keyWriter, META, TABLE } from './key-layout.ts';
@@ -40,7 +45,17 @@ const PRUNED_BYTES_PER_COMMIT = 1 << 22;
 export interface CopiedRecord {
   readonly sequence: number;
   readonly timeNs: TimestampNs;
+  readonly epoch: number;
   readonly payload: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** A record that was made and may never be written. */
+export interface SealedRecord {
+  readonly sequence: Sequence;
+  readonly epoch: number;
+  /** The whole record. */
+  readonly bytes: Uint8Array;
   readonly hash: Uint8Array;
 }
 
@@ -50,6 +65,7 @@ export interface JournalBounds {
   readonly lastSequence: Sequence;
   /** Of the last record; zeros when there is none. */
   readonly lastHash: Uint8Array;
+  readonly lastEpoch: number;
 }
 
 /** Where the journal begins and ends. @throws InvariantError when its last record is damaged. */
@@ -59,14 +75,11 @@ export function journalBounds(reader: StorageReader): JournalBounds {
   const [first] = reader.range(range);
   const [last] = reader.range({ ...range, newestFirst: true });
   if (first === undefined || last === undefined) {
-    return { firstSequence: NOTHING, lastSequence: NOTHING, lastHash: GENESIS_HASH };
+    return { firstSequence: NOTHING, lastSequence: NOTHING, lastHash: GENESIS_HASH, lastEpoch: 0 };
   }
   const lastSequence = sequenceOf(last.key);
-  return {
-    firstSequence: sequenceOf(first.key),
-    lastSequence,
-    lastHash: decodeStandalone(last.value, lastSequence).hash,
-  };
+  const { hash: lastHash, epoch: lastEpoch } = decodeStandalone(last.value, lastSequence);
+  return { firstSequence: sequenceOf(first.key), lastSequence, lastHash, lastEpoch };
 }
 
 /**
@@ -83,13 +96,12 @@ export function* readJournal(reader: StorageReader, fromSequence: Sequence): Gen
     `journal: it holds ${firstSequence} to ${lastSequence} and cannot be read from ${fromSequence}`,
   );
   const keys = keyWriter();
-  let previousHash = hashBefore(reader, keys, fromSequence, firstSequence);
+  let before = recordBefore(reader, keys, fromSequence, firstSequence);
   for (let sequence = fromSequence as number; sequence <= lastSequence; sequence += 1) {
     const bytes = recordBytes(reader, keys, sequence);
-    const record =
-      previousHash === null ? decodeStandalone(bytes, sequence) : decodeRecord(bytes, sequence, previousHash);
+    const record = before === null ? decodeStandalone(bytes, sequence) : decodeRecord(bytes, sequence, before);
     yield record;
-    previousHash = record.hash;
+    before = record;
   }
 }
 
@@ -115,11 +127,11 @@ export function storedHashAt(reader: StorageReader, sequence: Sequence): Uint8Ar
   return bytes.subarray(bytes.length - HASH_BYTES);
 }
 
-/** The hash that the record at `sequence` must name; null when its predecessor was pruned. */
-function hashBefore(reader: StorageReader, keys: KeyWriter, sequence: number, first: number): Uint8Array | null {
-  if (sequence === 1) return GENESIS_HASH;
+/** What the record at `sequence` must follow; null when its predecessor was pruned. */
+function recordBefore(reader: StorageReader, keys: KeyWriter, sequence: number, first: number): RecordBefore | null {
+  if (sequence === 1) return GENESIS;
   if (sequence === first) return null;
-  return decodeStandalone(recordBytes(reader, keys, sequence - 1), sequence - 1).hash;
+  return decodeStandalone(recordBytes(reader, keys, sequence - 1), sequence - 1);
 }
 
 function recordBytes(reader: StorageReader, keys: KeyWriter, sequence: number): Uint8Array {
@@ -140,6 +152,7 @@ export class Journal {
   #prunedBytes: number;
   #lastSequence: Sequence;
   #lastHash: Uint8Array;
+  #lastEpoch: number;
 
   constructor(writer: StorageWriter) {
     const bounds = journalBounds(writer);
@@ -148,6 +161,7 @@ export class Journal {
     this.#prunedBytes = readJournalBase(writer)?.prunedBytes ?? 0;
     this.#lastSequence = bounds.lastSequence;
     this.#lastHash = bounds.lastHash;
+    this.#lastEpoch = bounds.lastEpoch;
   }
 
   /** The oldest record there is, or will be when the journal is empty. */
@@ -169,21 +183,108 @@ export class Journal {
     return this.#prunedBytes;
   }
 
+  /** Of the last record; 0 without one, and on one machine. */
+  get lastEpoch(): number {
+    return this.#lastEpoch;
+  }
+
   /**
-   * Writes one record and flushes it.
+   * Writes one record, of the epoch of the one before, and flushes it.
    *
    * @param payload copied before anything is written; at most PAYLOAD_BYTES_MAX.
    * @returns its sequence. @throws StorageError when it could not be made durable; then it is not there.
    */
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
+    const sealed = this.seal(timeNs, payload, this.#lastEpoch);
+    this.appendSealed(sealed);
+    return sealed.sequence;
+  }
+
+  /**
+   * Makes the next record and writes nothing: it may never be. Its bytes are valid until the next call.
+   *
+   * @param payload copied. @param epoch that of the last record, or one more.
+   */
+  seal(timeNs: TimestampNs, payload: Uint8Array, epoch: number): SealedRecord {
     const sequence = (this.#lastSequence + 1) as Sequence;
-    const value = this.#encoder.encode(sequence, timeNs, this.#lastHash, payload);
+    checkEpoch({ sequence, epoch }, { epoch: this.#lastEpoch });
+    const bytes = this.#encoder.encode({ sequence, timeNs, epoch, payload }, this.#lastHash);
+    return { sequence, epoch, bytes, hash: new Uint8Array(bytes.subarray(bytes.length - HASH_BYTES)) };
+  }
+
+  /**
+   * Writes the record that was sealed last, and flushes it.
+   *
+   * @param isStored whether the stream is known to have it (journalStoredWrite).
+   * @throws StorageError when it could not be made durable; then it is not there.
+   */
+  appendSealed({ sequence, epoch, bytes, hash }: SealedRecord, isStored = false): void {
+    assert(
+      sequence === this.#lastSequence + 1,
+      `journal: record ${this.#lastSequence + 1} comes next, not ${sequence}`,
+    );
     this.#keyBytes.reset();
-    this.#writer.commit([{ key: this.#keys.journal(sequence), value, rule: 'append' }]);
+    const write: Write = { key: this.#keys.journal(sequence), value: bytes, rule: 'append' };
+    this.#writer.commit(isStored ? [write, journalStoredWrite(this.#keyBytes, sequence)] : [write]);
     this.#lastSequence = sequence;
     // mutant: journal-chain
-    this.#lastHash = new Uint8Array(value.subarray(value.length - this.#lastHash.length));
-    return sequence;
+    this.#lastHash = hash;
+    this.#lastEpoch = epoch;
+  }
+
+  /**
+   * Appends the next records as they came from the stream, in one flushed commit: they are stored.
+   *
+   * @throws InvariantError when one does not follow the one before it: then none is there.
+   */
+  appendStored(records: readonly Uint8Array[]): readonly JournalRecord[] {
+    let before: RecordBefore = { hash: this.#lastHash, epoch: this.#lastEpoch };
+    this.#keyBytes.reset();
+    const decoded = records.map((bytes, index) => {
+      assert(bytes.length <= REPLICATED_RECORD_BYTES_MAX, 'journal: a record of the stream is within its limit');
+      const record = decodeRecord(bytes, this.#lastSequence + 1 + index, before);
+      before = record;
+      return record;
+    });
+    const last = decoded.at(-1);
+    if (last === undefined) return decoded;
+    const writes = decoded.map(({ sequence }, index): Write => {
+      return { key: this.#keys.journal(sequence), value: must(records[index], 'a record'), rule: 'append' };
+    });
+    this.#writer.commit([...writes, journalStoredWrite(this.#keyBytes, last.sequence)]);
+    this.#lastSequence = last.sequence;
+    this.#lastHash = last.hash;
+    this.#lastEpoch = last.epoch;
+    return decoded;
+  }
+
+  /** The stream is known to have the last record. */
+  markStored(): void {
+    this.#keyBytes.reset();
+    this.#writer.commit([journalStoredWrite(this.#keyBytes, this.#lastSequence)]);
+  }
+
+  /** The bytes of a record that is there. */
+  bytesAt(sequence: Sequence): Uint8Array {
+    return Uint8Array.from(recordBytes(this.#writer, this.#keys, sequence));
+  }
+
+  /**
+   * Removes the last record, which the stream does not have, in one flushed commit.
+   *
+   * @throws InvariantError when it is known to be stored, or is the base.
+   */
+  dropLast(): void {
+    const sequence = this.#lastSequence;
+    assert(sequence > 0 && sequence > readJournalStored(this.#writer), `journal: record ${sequence} is stored`);
+    const base = readJournalBase(this.#writer)?.sequence ?? 0;
+    assert(sequence > base, `journal: record ${sequence} is its base`);
+    this.#keyBytes.reset();
+    this.#writer.commit([{ key: this.#keys.journal(sequence), value: null }]);
+    const { lastSequence, lastHash, lastEpoch } = journalBounds(this.#writer);
+    this.#lastSequence = lastSequence;
+    this.#lastHash = lastHash;
+    this.#lastEpoch = lastEpoch;
   }
 
   /**
@@ -192,20 +293,22 @@ export class Journal {
    * @throws InvariantError when one is not the next, or does not get the hash that it had: then none is there.
    */
   copy(records: readonly CopiedRecord[]): void {
-    let previous = this.#lastHash;
+    let before: RecordBefore = { hash: this.#lastHash, epoch: this.#lastEpoch };
     this.#keyBytes.reset();
     const writes = records.map((record, index) => {
       const sequence = this.#lastSequence + 1 + index;
       assert(record.sequence === sequence, `journal: record ${sequence} comes next, not ${record.sequence}`);
-      const value = new Uint8Array(this.#encoder.encode(sequence, record.timeNs, previous, record.payload));
-      previous = value.subarray(value.length - HASH_BYTES);
+      checkEpoch(record, before);
+      const value = new Uint8Array(this.#encoder.encode(record, before.hash));
+      before = { hash: value.subarray(value.length - HASH_BYTES), epoch: record.epoch };
       // mutant: copied-record
-      assert(equal(previous, record.hash), `journal: record ${sequence} is not what it was`);
+      assert(equal(before.hash, record.hash), `journal: record ${sequence} is not what it was`);
       return { key: this.#keys.journal(sequence), value, rule: 'append' as const };
     });
     this.#writer.commit(writes);
     this.#lastSequence = (this.#lastSequence + records.length) as Sequence;
-    this.#lastHash = new Uint8Array(previous);
+    this.#lastHash = new Uint8Array(before.hash);
+    this.#lastEpoch = before.epoch;
   }
 
   /**
@@ -275,4 +378,31 @@ export function decodeJournalBase(key: Uint8Array, value: Uint8Array): JournalBa
 export function journalBaseWrite(to: ByteWriter, base: JournalBase): Write {
   const key = keyWriter().meta(META.journalBase);
   return { key, value: encodeFrame(to, key, () => BASE.write(to, base)) };
+}
+
+/**
+ * Up to which record the stream of a cluster is known to have the journal (cluster.md 6):
+ *
+ *   meta 05   │ sequence 8 │
+ *
+ * It is written with each record that came from the stream, and with each takeover. Of records that this node appended as a
+ * leader each is stored when there is a later one, as that was begun when this one was stored; so at most the last record
+ * is unknown. On one machine there is no such row.
+ */
+const STORED: Field<{ readonly sequence: Sequence }> = struct<{ readonly sequence: Sequence }>({ sequence: safe });
+
+/** 0 where no record is known to be stored by this row. @throws InvariantError when the row is damaged. */
+export function readJournalStored(reader: StorageReader): Sequence {
+  const key = keyWriter().meta(META.journalStored);
+  const value = reader.get(key);
+  return value === null ? NOTHING : decodeJournalStored(key, value);
+}
+
+export function decodeJournalStored(key: Uint8Array, value: Uint8Array): Sequence {
+  return decodeFrame(key, value, STORED.read).sequence;
+}
+
+function journalStoredWrite(to: ByteWriter, sequence: Sequence): Write {
+  const key = keyWriter().meta(META.journalStored);
+  return { key, value: encodeFrame(to, key, () => STORED.write(to, { sequence })) };
 }

@@ -116,7 +116,7 @@ export function tableName(table: number): string {
 
 const LOOKUP_CHUNK_BYTES = 1 << 12;
 
-export const META = { dataVersion: 1, checkpoint: 2, tableSums: 3, journalBase: 4 } as const;
+export const META = { dataVersion: 1, checkpoint: 2, tableSums: 3, journalBase: 4, journalStored: 5 } as const;
 
 export const TRADE_SIDE = { maker: 0, taker: 1 } as const;
 export type TradeSideIndex = (typeof TRADE_SIDE)[keyof typeof TRADE_SIDE];

@@ -14,8 +14,8 @@ import { assert, InvariantError } from '../core/assert.ts';
 import { type Checkpoint, decodeCheckpointRow } from './checkpoint.ts';
 import { DATA_VERSION, wrongVersion } from './environment.ts';
 import { checkFrame } from './frames.ts';
-import { decodeJournalBase, type JournalBase } from './journal.ts';
-import { decodeRecord, decodeStandalone, equal, GENESIS_HASH } from './journal-record.ts';
+import { decodeJournalBase, decodeJournalStored, type JournalBase } from './journal.ts';
+import { decodeRecord, decodeStandalone, equal, GENESIS, GENESIS_HASH, type JournalRecord } from './journal-record.ts';
 import { META, TABLE, tableName } from './key-layout.ts';
 import { MAP_FILE_NAME } from './map-file.ts';
 import { walkMap } from './map-pages.ts';
@@ -78,6 +78,10 @@ class Reading {
   readonly #version: number;
   readonly #found = new TableSums();
   #base: JournalBase | null = null;
+  /** What the stream of a cluster has is what was written: 0 without a cluster. */
+  #storedThrough = 0;
+  /** Of the record before; null behind a mark, which has none. */
+  #epoch: number | null;
   /** Of the record without a predecessor; null where the chain goes on from the mark. */
   #startsAt: number | null;
   #stored: TableSums | null = null;
@@ -88,6 +92,7 @@ class Reading {
     this.#isWhole = since === null;
     this.#version = version;
     this.#startsAt = since === null ? 1 : null;
+    this.#epoch = since === null ? 0 : null;
     this.journal = { records: 0, first: 0, last: since?.sequence ?? 0, hash: since?.hash ?? GENESIS_HASH };
   }
 
@@ -106,6 +111,7 @@ class Reading {
     const { checkpoint, journal } = this;
     assert(!this.#isWhole || this.#hasVersion, 'storage: the data has a version');
     assert((checkpoint?.sequence ?? 0) <= journal.last, 'checkpoint: its journal record is there');
+    assert(this.#storedThrough <= journal.last, 'journal: a record that is stored is there');
     if (!this.#isWhole) return;
     assert(this.#base === null || journal.first === this.#base.sequence, 'journal: the record at its base is there');
     const stored = this.#stored ?? new TableSums();
@@ -128,6 +134,7 @@ class Reading {
     } else if (name === META.checkpoint) this.checkpoint = decodeCheckpointRow(key, value, this.#version);
     else if (name === META.tableSums) this.#stored = decodeTableSums(key, value);
     else if (name === META.journalBase) this.#takeBase(decodeJournalBase(key, value));
+    else if (name === META.journalStored) this.#storedThrough = decodeJournalStored(key, value);
     else throw new InvariantError(`storage: the key ${key.toString('hex')} is unknown`);
   }
 
@@ -141,7 +148,7 @@ class Reading {
     const { journal } = this;
     const sequence = Number(key.readBigUInt64BE(1));
     assert(sequence >= (this.#base?.sequence ?? 1), `journal: record ${sequence} was pruned`);
-    const hash = this.#hashOf(sequence, value);
+    const { hash, epoch } = this.#read(sequence, value);
     this.#checkAnchors(sequence, hash);
     // On pages written since a mark there may be records from before it.
     if (this.#isOld(sequence)) return;
@@ -149,6 +156,7 @@ class Reading {
     journal.records += 1;
     journal.last = sequence;
     journal.hash = hash;
+    this.#epoch = epoch;
   }
 
   #isOld(sequence: number): boolean {
@@ -156,14 +164,16 @@ class Reading {
   }
 
   /** @throws InvariantError unless the record is the one that comes next, or one from before the mark. */
-  #hashOf(sequence: number, value: Buffer): Uint8Array {
+  #read(sequence: number, value: Buffer): JournalRecord {
     const { journal } = this;
-    if (this.#isOld(sequence)) return decodeStandalone(value, sequence).hash;
+    if (this.#isOld(sequence)) return decodeStandalone(value, sequence);
     const isFirst = journal.records === 0 && this.#startsAt !== null;
     const expected = isFirst ? this.#startsAt : journal.last + 1;
     assert(sequence === expected, `journal: record ${expected} is missing`);
-    if (isFirst && sequence > 1) return decodeStandalone(value, sequence).hash;
-    return decodeRecord(value, sequence, isFirst ? GENESIS_HASH : journal.hash).hash;
+    if (isFirst && sequence > 1) return decodeStandalone(value, sequence);
+    if (isFirst) return decodeRecord(value, sequence, GENESIS);
+    const epoch = this.#epoch ?? decodeStandalone(value, sequence).epoch;
+    return decodeRecord(value, sequence, { hash: journal.hash, epoch });
   }
 
   /** What else names a record by its hash: the base, the mark, the checkpoint. */

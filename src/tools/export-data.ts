@@ -3,6 +3,7 @@
  * that runs, everything up to one journal sequence.
  *
  *   journal    {"sequence":1,"time_ns":"…","hash":"…","payload":"…base64"}                     from the first record
+ *              with "epoch":1 behind the time, where several machines hold the journal
  *   trades     {"market":"2","trade_id":7,"price":…,"maker":{…},"taker":{…},…}                by market and trade id
  *   balances   {"user_id":"…","sub_account":0,"asset_id":"2","owned":"1.5","locked":"0"}      by user, account, asset
  *   positions  {"user_id":"…","sub_account":1,"asset_id":"2","base":"-0.5","quote":"1500"}     likewise
@@ -61,10 +62,11 @@ function linesOf(reader: StorageReader, what: ExportName): Iterable<string> {
 function* journalLines(reader: StorageReader): Generator<string> {
   const { firstSequence, lastSequence } = journalBounds(reader);
   if (lastSequence === 0) return;
-  for (const { sequence, timeNs, hash, payload } of readJournal(reader, firstSequence)) {
+  for (const { sequence, timeNs, epoch, hash, payload } of readJournal(reader, firstSequence)) {
     const record = {
       sequence,
       time_ns: `${timeNs}`,
+      ...(epoch === 0 ? {} : { epoch }),
       hash: toHex(hash),
       payload: Buffer.from(payload).toString('base64'),
     };
@@ -172,12 +174,14 @@ async function* readExportedJournal(path: string): AsyncGenerator<CopiedRecord> 
 
 function recordOf(text: string, where: string): CopiedRecord {
   try {
-    const { sequence, time_ns, hash, payload } = JSON.parse(text) as Record<string, unknown>;
+    const { sequence, time_ns, epoch = 0, hash, payload } = JSON.parse(text) as Record<string, unknown>;
     if (typeof sequence !== 'number' || typeof time_ns !== 'string') throw new TypeError('no sequence or time');
+    if (typeof epoch !== 'number') throw new TypeError('no epoch');
     if (typeof hash !== 'string' || typeof payload !== 'string') throw new TypeError('no hash or payload');
     return {
       sequence,
       timeNs: BigInt(time_ns) as TimestampNs,
+      epoch,
       hash: new Uint8Array(Buffer.from(hash, 'hex')),
       payload: new Uint8Array(Buffer.from(payload, 'base64')),
     };

@@ -92,6 +92,12 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/storage/journal',
   },
   {
+    breaks: 'epochs never fall and rise only by one',
+    site: 'epochs-in-order',
+    change: argumentOfAssert('true'),
+    caughtBy: 'test/storage/journal',
+  },
+  {
     breaks: 'a record is what its hash says',
     site: 'journal-record-hash',
     change: argumentOfAssert('true'),

@@ -6,7 +6,8 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { openWriter, type StorageWriter } from '../../src/storage/environment.ts';
-import { Journal, journalBounds, readJournal, recordBytesAfter } from '../../src/storage/journal.ts';
+import { Journal, journalBounds, readJournal, readJournalStored, recordBytesAfter } from '../../src/storage/journal.ts';
+import { RecordEncoder } from '../../src/storage/journal-record.ts';
 import { keyWriter } from '../../src/storage/key-layout.ts';
 import { verifyMap } from '../../src/storage/verify-map.ts';
 import { payloadOf } from '../support/journal-payloads.ts';
@@ -62,7 +63,12 @@ suite('journal', () => {
 
   test('an empty journal has nothing to read and names zeros as its last hash', async () => {
     const writer = openWriter(temporaryDirectory());
-    assert.deepEqual(journalBounds(writer), { firstSequence: 0, lastSequence: 0, lastHash: new Uint8Array(32) });
+    assert.deepEqual(journalBounds(writer), {
+      firstSequence: 0,
+      lastSequence: 0,
+      lastHash: new Uint8Array(32),
+      lastEpoch: 0,
+    });
     assert.deepEqual([...readJournal(writer, at(1))], []);
     assert.throws(() => [...readJournal(writer, at(2))], { name: 'InvariantError' });
     await writer.close();
@@ -212,5 +218,100 @@ suite('journal', () => {
       await writer.close();
       assert.throws(() => verifyMap(directory, { since: null }), { name: 'InvariantError', message });
     }
+  });
+
+  test('on one machine the place of the epoch is zeros, in a cluster it is in the hash', async () => {
+    const writer = filled(2);
+    const journal = new Journal(writer);
+    const bytesOf = (sequence: number): Buffer => Buffer.from(writer.get(keyWriter().journal(sequence)) ?? []);
+    assert.deepEqual(bytesOf(2).subarray(56, 64), Buffer.alloc(8));
+    journal.appendSealed(journal.seal(time(3), payloadOf(3), 1));
+    assert.equal(bytesOf(3).readBigUInt64BE(56), 1n);
+    assert.equal(journal.append(time(4), payloadOf(4)), 4);
+    assert.deepEqual(
+      [...readJournal(writer, at(1))].map(({ epoch }) => epoch),
+      [0, 0, 1, 1],
+    );
+    tamper(writer, 4, (bytes) => flip(bytes, 63));
+    assert.throws(() => [...readJournal(writer, at(1))], { message: 'journal: record 4 has a wrong hash' });
+    await writer.close();
+  });
+
+  test('epochs never fall and rise only by one: in seal, in a copy, in what the stream gives, in a read and in verify', async () => {
+    const source = openWriter(temporaryDirectory());
+    const made = new Journal(source);
+    for (const [sequence, epoch] of [
+      [1, 0],
+      [2, 1],
+      [3, 1],
+      [4, 2],
+    ] as const)
+      made.appendSealed(made.seal(time(sequence), payloadOf(sequence), epoch));
+    for (const epoch of [0, 1, 4])
+      assert.throws(() => made.seal(time(5), payloadOf(5), epoch), /does not follow one of/);
+    const records = [...readJournal(source, at(1))];
+    const bytes = records.map(({ sequence }) => made.bytesAt(sequence));
+
+    // A record like the third, whole in itself and chained, but of an epoch that leaves one out, or falls.
+    for (const epoch of [3, 0]) {
+      const directory = temporaryDirectory();
+      const writer = openWriter(directory);
+      const journal = new Journal(writer);
+      journal.appendStored(bytes.slice(0, 2));
+      const forged = Uint8Array.from(
+        new RecordEncoder().encode({ sequence: 3, timeNs: time(3), epoch, payload: payloadOf(3) }, journal.lastHash),
+      );
+      const hash = forged.subarray(forged.length - 32);
+      const wrong = { message: `journal: record 3 of epoch ${epoch} does not follow one of epoch 1` };
+      assert.throws(() => journal.appendStored([forged]), wrong);
+      assert.throws(() => journal.copy([{ sequence: 3, timeNs: time(3), epoch, payload: payloadOf(3), hash }]), wrong);
+      assert.equal(journal.lastSequence, 2);
+      writer.commit([{ key: keyWriter().journal(3), value: forged }]);
+      assert.throws(() => [...readJournal(writer, at(1))], wrong);
+      await writer.close();
+      assert.throws(() => verifyMap(directory, { since: null }), wrong);
+    }
+    await source.close();
+  });
+
+  test('what the stream gives is appended byte for byte, all of a commit or nothing, and is stored', async () => {
+    const source = filled(6);
+    const given = [1, 2, 3, 4, 5, 6].map((sequence) => new Journal(source).bytesAt(at(sequence)));
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    const journal = new Journal(writer);
+    assert.deepEqual(
+      journal.appendStored(given.slice(0, 3)).map(({ sequence }) => sequence),
+      [1, 2, 3],
+    );
+    assert.equal(readJournalStored(writer), 3);
+    assert.throws(() => journal.appendStored([given[3] as Uint8Array, given[5] as Uint8Array]), /calls itself 6/);
+    assert.equal(journal.lastSequence, 3);
+    journal.appendStored(given.slice(3));
+    for (const [index, bytes] of given.entries()) assert.deepEqual(journal.bytesAt(at(index + 1)), bytes);
+    assert.deepEqual(journal.lastHash, new Journal(source).lastHash);
+    await writer.close();
+    assert.equal(verifyMap(directory, { since: null }).records, 6);
+    await source.close();
+  });
+
+  test('only a last record that is not known to be stored can be dropped; then another takes its place', async () => {
+    const source = filled(3);
+    const given = [1, 2, 3].map((sequence) => new Journal(source).bytesAt(at(sequence)));
+    const directory = temporaryDirectory();
+    const writer = openWriter(directory);
+    const journal = new Journal(writer);
+    journal.appendStored(given.slice(0, 2));
+    assert.throws(() => journal.dropLast(), { message: 'journal: record 2 is stored' });
+    journal.append(time(9), payloadOf(9));
+    journal.dropLast();
+    assert.equal(new Journal(writer).lastSequence, 2);
+    journal.appendStored(given.slice(2));
+    assert.throws(() => journal.dropLast(), { message: 'journal: record 3 is stored' });
+    journal.append(time(9), payloadOf(9));
+    journal.markStored();
+    assert.throws(() => journal.dropLast(), { message: 'journal: record 4 is stored' });
+    await writer.close();
+    await source.close();
   });
 });
