@@ -53,6 +53,7 @@ import {
   type OwnInput,
   type PatchUser,
 } from './inputs.ts';
+import { applyHandover, applyLoneRestart, applyTakeover } from './leadership.ts';
 import { applyBackstopStep } from './liquidation/backstop.ts';
 import { applyAccountCleared, applyLiquidationStep, applyNodeOrderRefused } from './liquidation/rounds.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
@@ -62,7 +63,6 @@ import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
 import { applyPutConfig } from './registry/registry-config.ts';
 import { applyPutMarket } from './registry/registry-markets.ts';
-import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
 import type { OrderRow, SignedText } from './rows.ts';
 import { applyAddSigner } from './signers/add-signer.ts';
@@ -226,6 +226,8 @@ function applyInput(state: ClearingState, input: ClearingInput, nowNs: Timestamp
 function isOwn(input: NodeInput): input is OwnInput {
   switch (input.kind) {
     case 'restarted':
+    case 'takeover':
+    case 'handover':
     case 'liquidationStep':
     case 'backstopStep':
     case 'withdrawalsDue':
@@ -237,7 +239,9 @@ function isOwn(input: NodeInput): input is OwnInput {
 }
 
 function applyOwnInput(state: ClearingState, input: OwnInput, nowNs: TimestampNs, effects: Effect[]): void {
-  if (input.kind === 'restarted') applyRestarted(state, input, nowNs, effects);
+  if (input.kind === 'restarted') applyLoneRestart(state, input, nowNs, effects);
+  else if (input.kind === 'takeover') applyTakeover(state, input, nowNs, effects);
+  else if (input.kind === 'handover') applyHandover(state, input);
   else if (input.kind === 'liquidationStep') applyLiquidationStep(state, input, nowNs, effects);
   else if (input.kind === 'backstopStep') applyBackstopStep(state, input, nowNs, effects);
   else if (input.kind === 'lotsDue') convertLots(state, nowNs, effects);

@@ -26,6 +26,7 @@ export interface IdWatermark {
 
 export interface JournaledBatch {
   readonly sequence: Sequence;
+  readonly epoch: number;
   readonly payload: Uint8Array;
 }
 
@@ -63,6 +64,44 @@ export interface JournalSize {
   /** Where it begins, or will begin. */
   readonly firstSequence: Sequence;
   readonly bytes: number;
+}
+
+/** A record that is made and not written. */
+export interface SealedRecord {
+  readonly sequence: Sequence;
+  readonly epoch: number;
+  /** The whole record; valid until the next one is sealed. */
+  readonly bytes: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** A record that came from a stream, verified and on the disk. */
+export interface FollowedRecord extends JournaledBatch {
+  readonly timeNs: TimestampNs;
+  readonly hash: Uint8Array;
+}
+
+/**
+ * The journal of a node of a cluster (replicated-log.ts): a record is made before it is written, comes from elsewhere, or
+ * turns out not to be in the stream.
+ */
+export interface ReplicatedJournal {
+  /** The last record, unless it is known to be stored: by the tables, by its row, or because it is none. */
+  unknownTail(): (SealedRecord & Pick<JournaledBatch, 'payload'>) | null;
+  /** What is there up to `last`, which is the last record or the one before it. */
+  recoverThrough(last: Sequence): Recovery;
+  /** Place of a record that is there; zeros and epoch 0 for sequence 0. */
+  placeAt(sequence: Sequence): { readonly hash: Uint8Array; readonly epoch: number };
+  /** The unknown tail is stored, on the disk when it returns. */
+  markStored(): void;
+  /** The unknown tail goes into `dropped/`, which is on the disk before it leaves the journal. */
+  dropTail(): void;
+  /** The next record. @param payload copied. */
+  seal(timeNs: TimestampNs, payload: Uint8Array, epoch: number): SealedRecord;
+  /** On the disk when it returns. @param isStored whether the stream is known to have it. @throws when it cannot be. */
+  appendSealed(record: SealedRecord, isStored: boolean): void;
+  /** Records of the stream: on the disk when it returns. @throws InvariantError when one does not follow: then none is. */
+  appendStored(records: readonly Uint8Array[]): readonly FollowedRecord[];
 }
 
 export interface Durability {

@@ -520,6 +520,29 @@ export interface Restarted {
   readonly clean: boolean;
 }
 
+/** The first record of an epoch: a node leads from here on (leadership.ts, cluster.md 5). */
+export interface Takeover {
+  readonly kind: 'takeover';
+  /** That of the records before, and one. */
+  readonly epoch: number;
+  /** Name of the node. */
+  readonly node: string;
+  /** Random for each process. */
+  readonly run: string;
+  /** Whether the record before is a handover: then no sequence jumps. */
+  readonly clean: boolean;
+  /** Addresses that clients are told; null for none. */
+  readonly oms: string | null;
+  readonly mds: string | null;
+}
+
+/** The last record of a leader, which has drained and stored everything. */
+export interface Handover {
+  readonly kind: 'handover';
+  /** Name of the node that is to take over at once; null: any. */
+  readonly to: string | null;
+}
+
 /**
  * The gateway has no live order of the account any more, and receives no fill of one: whatever the markets publish up to these
  * sequences may still concern it, and nothing after (LIQ-04).
@@ -566,7 +589,7 @@ export interface BackstopStep {
 }
 
 /** What clearing's own thread adds to a batch; without a reply. */
-export type OwnInput = Restarted | LiquidationStep | BackstopStep | WithdrawalsDue | LotsDue;
+export type OwnInput = Restarted | Takeover | Handover | LiquidationStep | BackstopStep | WithdrawalsDue | LotsDue;
 
 /** Inputs that a user signed. */
 export type SignedInput = Transfer | ClosePosition | Withdraw | CancelWithdrawal | Settle | AddSigner;

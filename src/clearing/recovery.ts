@@ -15,10 +15,9 @@ import { assert } from '../core/assert.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkLedger, checkSums } from './checks.ts';
-import { applyBatch } from './clearing.ts';
 import type { Durability, Recovery } from './durability.ts';
-import { decodeBatch } from './journal-batch.ts';
 import type { LiveOrder } from './live-orders.ts';
+import { applyRecord } from './records.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import type { RowWrite } from './rows.ts';
 import { nativeBytesHash, nativeSha256 } from './sha256.ts';
@@ -169,7 +168,7 @@ function* replay(
   // mutant: replay-all-batches
   for (const record of batches) {
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
-    applyBatch(state, decodeBatch(record.payload), []);
+    applyRecord(state, record, []);
     sequence = record.sequence;
     done += 1;
     if (done % PROGRESS_EVERY === 0) progress?.('replaying', done, batchCount);

@@ -67,8 +67,8 @@ export interface OpenedJournal {
   readonly epoch: number;
   /** The record behind it; null where there is none. */
   readonly tail: UnknownTail | null;
-  /** Whether `applied` is a handover, and to whom; null: it is none. */
-  readonly handedTo: string | null;
+  /** Whether `applied` is a handover, and to which node; a node of null is any. */
+  readonly handover: { readonly to: string | null } | null;
   /** Time of the last record; 0n without one. */
   readonly timeNs: TimestampNs;
 }
@@ -98,8 +98,8 @@ export type LogEvent =
   | { readonly kind: 'refused'; readonly sequence: Sequence }
   /** A standby has flushed this record. Only where `waitsForStandby`. */
   | { readonly kind: 'confirmed'; readonly sequence: Sequence }
-  /** The leadership is handed over: what is pending is drained, then the handover record is begun. */
-  | { readonly kind: 'handOver'; readonly to: string };
+  /** The leadership is handed over: what is pending is drained, then the handover record is begun. `to` null: any node. */
+  | { readonly kind: 'handOver'; readonly to: string | null };
 
 export interface ReplicatedLog {
   /** Whether effects of a batch wait for `confirmed` beside `stored`. May change at any time: read at each record. */

@@ -442,10 +442,27 @@ export interface NetDepositRow {
 
 /** Chains, vaults, settlers, settings and other small operator objects: JSON by kind and key, kept as given. */
 export interface ConfigRow {
-  /** `start` is when the node started last, `{"started_ns":"…"}`: no operator configures it. */
-  readonly kind: 'chain' | 'vault' | 'settler' | 'settings' | 'withdrawal-delay' | 'start';
+  /**
+   * No operator configures these: `start` is when the node started last, `{"started_ns":"…"}`, `leadership` who leads
+   * (Leadership), absent on one machine.
+   */
+  readonly kind: 'chain' | 'vault' | 'settler' | 'settings' | 'withdrawal-delay' | 'start' | 'leadership';
   readonly key: string;
   readonly json: string;
+}
+
+/** Who leads, or led last, as the JSON of its row. */
+export interface Leadership {
+  /** 0 where no takeover was ever journaled. */
+  readonly epoch: number;
+  /** Name of the node; '' of epoch 0. */
+  readonly node: string;
+  readonly run: string;
+  /** Addresses that clients are told; null for none. */
+  readonly oms: string | null;
+  readonly mds: string | null;
+  /** Whether it has handed over, and to which node; a node of null is any. */
+  readonly handover: { readonly to: string | null } | null;
 }
 
 /** A place in the sequence of a market. */

@@ -42,6 +42,7 @@ import type {
   ConfigRow,
   CountedMatch,
   DepositRow,
+  Leadership,
   LiquidationRow,
   PayoutReserveRow,
   PriceRow,
@@ -302,6 +303,8 @@ export interface ClearingState {
   settings: Settings;
   /** When the node started last; 0 before its second start. Derived from a row of configs. */
   startedNs: TimestampNs;
+  /** Derived from a row of configs. */
+  leadership: Leadership;
   readonly totals: Map<AssetId, AssetTotals>;
   /** Derived from risk rows, prices, balances and positions, but for the marks. */
   readonly risks: Map<AssetId, RiskSlot>;
@@ -361,6 +364,8 @@ export interface ClearingState {
   /** Markets with fired orders that are still dormant in their records (trigger-heaps.ts). Derived. */
   readonly firing: Set<MarketSlot>;
 }
+
+const NO_LEADERSHIP: Leadership = { epoch: 0, node: '', run: '', oms: null, mds: null, handover: null };
 
 /** Everything that a checkpoint takes from `dirty`. */
 export const DIRTY_NAMES: readonly (keyof Dirty)[] = Object.keys(emptyDirty()) as (keyof Dirty)[];
@@ -433,6 +438,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     configs: new Map(),
     settings: DEFAULT_SETTINGS,
     startedNs: 0n as TimestampNs,
+    leadership: NO_LEADERSHIP,
     totals: new Map(),
     risks: new Map(),
     tallies: {

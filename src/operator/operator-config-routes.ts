@@ -21,7 +21,7 @@ import { refusedChain, refusedVault } from './production-rules.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
 type View = Readonly<Record<string, unknown>>;
-type Kind = Exclude<ConfigRow['kind'], 'start'>;
+type Kind = Exclude<ConfigRow['kind'], 'start' | 'leadership'>;
 type ConfigMethod = Extract<OperatorRequest, { kind: 'putConfig' }>['method'];
 
 export function configRoutes(parts: OpsParts): readonly OpsRoute[] {

@@ -7,6 +7,7 @@
  *   chains/<chain id>.json                       simulated chains
  *   evm/<chain id>.<kind of events>.json         how far EVM chains are read; no part of a backup (chain/evm-cursor.ts)
  *   data-<version>-at-<sequence>/                what an upgrade has replaced
+ *   dropped/                                     records that the stream of a cluster does not have (dropped-records.ts)
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';

@@ -14,6 +14,7 @@
  *
  * Records go from the oldest on, when a snapshot has taken their place (`prune`).
  */
+import type { SealedRecord } from '../clearing/durability.ts';
 import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { ByteWriter } from './byte-writer.ts';
@@ -47,15 +48,6 @@ export interface CopiedRecord {
   readonly timeNs: TimestampNs;
   readonly epoch: number;
   readonly payload: Uint8Array;
-  readonly hash: Uint8Array;
-}
-
-/** A record that was made and may never be written. */
-export interface SealedRecord {
-  readonly sequence: Sequence;
-  readonly epoch: number;
-  /** The whole record. */
-  readonly bytes: Uint8Array;
   readonly hash: Uint8Array;
 }
 

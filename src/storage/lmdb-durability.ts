@@ -2,10 +2,13 @@
 import type {
   CheckpointMark,
   Durability,
+  FollowedRecord,
   IdWatermark,
   JournaledBatch,
   JournalSize,
   Recovery,
+  ReplicatedJournal,
+  SealedRecord,
   Tombstone,
 } from '../clearing/durability.ts';
 import type { RowWrite, SignedText } from '../clearing/rows.ts';
@@ -14,10 +17,18 @@ import { parseHex, toHex } from '../core/hex.ts';
 import { CLOCK_SKEW_NS, ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { CheckpointWriter, checkpointSequence, readCheckpoint } from './checkpoint.ts';
+import { keepDropped } from './dropped-records.ts';
 import { type EnvironmentOptions, openWriter, type StorageReader, type StorageWriter } from './environment.ts';
 import { loadIdWatermarks, loadRememberedIds } from './id-runs.ts';
-import { type CopiedRecord, Journal, journalBounds, readJournal, recordBytesAfter } from './journal.ts';
-import { HASH_BYTES, RECORD_BYTES } from './journal-record.ts';
+import {
+  type CopiedRecord,
+  Journal,
+  journalBounds,
+  readJournal,
+  readJournalStored,
+  recordBytesAfter,
+} from './journal.ts';
+import { decodeStandalone, GENESIS, HASH_BYTES, RECORD_BYTES } from './journal-record.ts';
 import { countRows, loadRows } from './load-rows.ts';
 import { SignedTexts } from './signed-texts.ts';
 
@@ -27,7 +38,8 @@ const NO_HASH = new Uint8Array(HASH_BYTES);
 /** A finished order may be forgotten once a create with its id would be too old in any case (AMB-08, AMB-10). */
 const FORGET_AFTER_NS = ORDER_LIFE_NS + CLOCK_SKEW_NS;
 
-export class LmdbDurability implements Durability {
+export class LmdbDurability implements Durability, ReplicatedJournal {
+  readonly #directory: string;
   readonly #writer: StorageWriter;
   readonly #journal: Journal;
   readonly #checkpoints: CheckpointWriter;
@@ -37,6 +49,7 @@ export class LmdbDurability implements Durability {
 
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */
   constructor(directory: string, options: EnvironmentOptions = {}) {
+    this.#directory = directory;
     this.#writer = openWriter(directory, options);
     this.#journal = new Journal(this.#writer);
     this.#checkpoints = new CheckpointWriter(this.#writer);
@@ -77,6 +90,55 @@ export class LmdbDurability implements Durability {
     });
   }
 
+  unknownTail(): (SealedRecord & { readonly payload: Uint8Array }) | null {
+    const sequence = this.#journal.lastSequence;
+    const known = Math.max(checkpointSequence(this.#writer), readJournalStored(this.#writer));
+    if (sequence <= known) return null;
+    const bytes = this.#journal.bytesAt(sequence);
+    const { epoch, hash, payload } = decodeStandalone(bytes, sequence);
+    return { sequence, epoch, hash, payload, bytes };
+  }
+
+  recoverThrough(last: Sequence): Recovery {
+    const { lastSequence } = this.#journal;
+    assert(last === lastSequence || last === lastSequence - 1, 'only the last record may be left out');
+    return recoveryOf(this.#writer, last);
+  }
+
+  placeAt(sequence: Sequence): { readonly hash: Uint8Array; readonly epoch: number } {
+    if (sequence === 0) return GENESIS;
+    return decodeStandalone(this.#journal.bytesAt(sequence), sequence);
+  }
+
+  markStored(): void {
+    this.#journal.markStored();
+  }
+
+  /** The file of a record that was dropped before keeps its name: another hash is another file. */
+  dropTail(): void {
+    const { lastSequence: sequence } = this.#journal;
+    const bytes = this.#journal.bytesAt(sequence);
+    assert(sequence > checkpointSequence(this.#writer), `the tables reflect record ${sequence}`);
+    keepDropped(this.#directory, sequence, bytes);
+    this.#journal.dropLast();
+    this.#appendedBytes -= bytes.length;
+  }
+
+  seal(timeNs: TimestampNs, payload: Uint8Array, epoch: number): SealedRecord {
+    return this.#journal.seal(timeNs, payload, epoch);
+  }
+
+  appendSealed(record: SealedRecord, isStored: boolean): void {
+    this.#journal.appendSealed(record, isStored);
+    this.#appendedBytes += record.bytes.length;
+  }
+
+  appendStored(records: readonly Uint8Array[]): readonly FollowedRecord[] {
+    const appended = this.#journal.appendStored(records);
+    for (const { length } of records) this.#appendedBytes += length;
+    return appended;
+  }
+
   signedText(marketIndex: number, orderSequence: Sequence): SignedText | null {
     return this.#texts.find(marketIndex, orderSequence);
   }
@@ -110,10 +172,16 @@ function appendedBytesOf(reader: StorageReader): number {
   return (checkpoint?.journalBytes ?? 0) + recordBytesAfter(reader, checkpoint?.sequence ?? (0 as Sequence));
 }
 
-/** What a start finds. @throws InvariantError when it contradicts itself. */
-export function recoveryOf(reader: StorageReader): Recovery {
+/**
+ * What a start finds.
+ *
+ * @param lastSequence what is behind it is left out. @throws InvariantError when it contradicts itself.
+ */
+export function recoveryOf(
+  reader: StorageReader,
+  lastSequence: Sequence = journalBounds(reader).lastSequence,
+): Recovery {
   const found = readCheckpoint(reader);
-  const { lastSequence } = journalBounds(reader);
   const from = ((found?.sequence ?? 0) + 1) as Sequence;
   const lastTimeNs = timeOfRecord(reader, lastSequence);
   return {
@@ -129,7 +197,7 @@ export function recoveryOf(reader: StorageReader): Recovery {
     rows: loadRows(reader),
     ...countRows(reader),
     lastTimeNs,
-    batches: lastSequence >= from ? { [Symbol.iterator]: () => batchesFrom(reader, from) } : [],
+    batches: lastSequence >= from ? { [Symbol.iterator]: () => batchesFrom(reader, from, lastSequence) } : [],
     batchCount: lastSequence + 1 - from,
   };
 }
@@ -140,6 +208,9 @@ function timeOfRecord(reader: StorageReader, sequence: Sequence): TimestampNs {
   return must(record, 'the last record of the journal is there').timeNs;
 }
 
-function* batchesFrom(reader: StorageReader, from: Sequence): Generator<JournaledBatch> {
-  for (const record of readJournal(reader, from)) yield { sequence: record.sequence, payload: record.payload };
+function* batchesFrom(reader: StorageReader, from: Sequence, last: Sequence): Generator<JournaledBatch> {
+  for (const { sequence, epoch, payload } of readJournal(reader, from)) {
+    if (sequence > last) return;
+    yield { sequence, epoch, payload };
+  }
 }

@@ -21,6 +21,7 @@
  *            counts for a mark, nothing. The table of used texts is
  *            new and empty: of requests from before, clearing has the rows and not the texts (docs/funds.md)
  *            No units are reserved for withdrawals that wait, until the first pass over their queue
+ *   14 ─▶ 15 the journal has inputs and configs a row that only nodes of a cluster write: nothing of before has one
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
@@ -80,6 +81,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 11, convert: () => withLiquidation, added: vaultTokensOf11 },
   { from: 12, convert: () => withIsolated },
   { from: 13, convert: () => to14, added: addedIn14 },
+  { from: 14, convert: () => to15 },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -440,6 +442,13 @@ function to14(entry: Entry, to: Parameters<Convert>[1]): Uint8Array {
 /** Entries of the tables that are new in version 14, in the order of their keys. */
 function* addedIn14(source: StorageReader): Generator<Entry, void, undefined> {
   yield* netDepositsOf13(source);
+}
+
+/** Tables of version 14 whose rows have another layout in version 15, and how a row is converted. */
+const TABLES_15: ReadonlyMap<number, Convert> = new Map();
+
+function to15(entry: Entry, to: Parameters<Convert>[1]): Uint8Array | null {
+  return TABLES_15.get(entry.key[0] as number)?.(entry, to) ?? entry.value;
 }
 
 /** The new member is the last one of its row. */

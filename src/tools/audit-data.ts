@@ -11,8 +11,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkLedger } from '../clearing/checks.ts';
-import { applyBatch } from '../clearing/clearing.ts';
-import { decodeBatch } from '../clearing/journal-batch.ts';
+import { applyRecord } from '../clearing/records.ts';
 import { recoverState } from '../clearing/recovery.ts';
 import type { RecoveryProgress } from '../clearing/recovery-steps.ts';
 import { nativeBytesHash, nativeSha256 } from '../clearing/sha256.ts';
@@ -154,8 +153,9 @@ export function startAt(reader: StorageReader, snapshot: string): Promise<Replay
 /** Applies the records behind the start up to `last` to its state. */
 export function replayTo(reader: StorageReader, start: ReplayStart, last: Sequence, progress: Progress): void {
   if (start.sequence >= last) return;
-  for (const { sequence, payload } of readJournal(reader, (start.sequence + 1) as Sequence)) {
-    applyBatch(start.state, decodeBatch(payload), []);
+  for (const record of readJournal(reader, (start.sequence + 1) as Sequence)) {
+    const { sequence } = record;
+    applyRecord(start.state, record, []);
     if (sequence % REPORT_RECORDS === 0 || sequence === last)
       progress('replaying', sequence - start.sequence, last - start.sequence);
     if (sequence === last) return;

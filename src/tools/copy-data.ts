@@ -16,8 +16,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { applyBatch } from '../clearing/clearing.ts';
-import { decodeBatch } from '../clearing/journal-batch.ts';
+import { applyRecord } from '../clearing/records.ts';
 import type { ClearingState } from '../clearing/state.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/tables.ts';
 import { assert } from '../core/assert.ts';
@@ -203,7 +202,7 @@ class Rebuild {
     this.#waiting = [];
     if (records.length === 0) return;
     this.#durability.copyRecords(records);
-    for (const { payload } of records) applyBatch(this.#state, decodeBatch(payload), []);
+    for (const record of records) applyRecord(this.#state, record, []);
     this.#last = records.at(-1) ?? null;
     this.#progress('replaying', this.#last?.sequence ?? 0, 0);
     if (dirtyRowCount(this.#state) >= ROWS_PER_CHECKPOINT && canCheckpoint(this.#state)) this.#checkpoint();

@@ -98,6 +98,24 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/storage/journal',
   },
   {
+    breaks: 'a record has the epoch of the leader of its time',
+    site: 'epoch-of-the-header',
+    change: argumentOfAssert('true'),
+    caughtBy: 'test/clearing/leadership',
+  },
+  {
+    breaks: 'behind a handover comes a takeover',
+    site: 'nothing-after-a-handover',
+    change: argumentOfAssert('true'),
+    caughtBy: 'test/clearing/leadership',
+  },
+  {
+    breaks: 'a takeover jumps unless it is behind a handover',
+    site: 'clean-behind-a-handover',
+    change: argumentOfAssert('true'),
+    caughtBy: 'test/clearing/leadership',
+  },
+  {
     breaks: 'a record is what its hash says',
     site: 'journal-record-hash',
     change: argumentOfAssert('true'),

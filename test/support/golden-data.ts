@@ -75,6 +75,8 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   liquidationStep: true,
   backstopStep: true,
   restarted: true,
+  takeover: true,
+  handover: true,
 };
 
 export interface Golden {
@@ -122,8 +124,13 @@ export async function goldenOf(version: number, records: readonly GoldenRecord[]
   const state = createClearingState();
   const hashes: [Sequence, string][] = [];
   for (const { timeNs, payload } of records) {
-    const sequence = durability.append(timeNs, payload);
-    applyBatch(state, decodeBatch(payload), []);
+    const batch = decodeBatch(payload);
+    const [first] = batch.inputs;
+    const epoch = first?.kind === 'takeover' ? first.epoch : state.leadership.epoch;
+    const sealed = durability.seal(timeNs, payload, epoch);
+    durability.appendSealed(sealed, false);
+    const { sequence } = sealed;
+    applyBatch(state, batch, []);
     const isLast = sequence === records.length;
     if (isLast || sequence % HASHED_EVERY === 0) hashes.push([sequence, stateHash(state)]);
     if (isLast || (sequence % CHECKPOINT_EVERY === 0 && canCheckpoint(state))) {

@@ -27,6 +27,7 @@ import type { PastOrder } from '../../src/gateway/orders/history/order-history.t
 
 interface Journaled {
   readonly sequence: Sequence;
+  readonly epoch: number;
   readonly timeNs: TimestampNs;
   readonly payload: Uint8Array;
 }
@@ -123,7 +124,7 @@ export class MemoryDurability implements Durability {
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
     const sequence = (this.journal.length + 1) as Sequence;
-    this.journal.push({ sequence, timeNs, payload: payload.slice() });
+    this.journal.push({ sequence, epoch: 0, timeNs, payload: payload.slice() });
     return sequence;
   }
 
