@@ -23,7 +23,12 @@ import {
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 import type { ReduceCommand, ReleaseCommand } from './orders/book/order-events.ts';
-import type { PreparedAmend, PreparedCancel, PreparedCreate, PreparedReplace } from './orders/entry/prepared.ts';
+import type {
+  PreparedAmend,
+  PreparedCancel,
+  PreparedCreate,
+  PreparedReplace,
+} from './orders/entry/pending-requests.ts';
 
 const NO_PRICE = 0 as RawPrice;
 const NO_QUANTITY = 0 as RawQuantity;

@@ -3,7 +3,6 @@
  * received them: below `/market-data` on the order listener, and at the root and below `/market-data` on the market-data
  * listener (passed-requests.ts). At the root of the order listener a filter selects this form (order-read-routes.ts).
  */
-
 import { subAccountNames } from '../codec/account-bodies.ts';
 import { type BasisView, basisReply } from '../codec/margin-replies.ts';
 import { pageEnvelope } from '../codec/pages.ts';
@@ -13,8 +12,8 @@ import { ORDER_STATUSES, type OrderStatus, SIDE, type Side } from '../core/order
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
+import type { RowFilter } from '../gateway/orders/history/history-ask.ts';
 import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/history/position-basis.ts';
-import type { RowFilter } from '../gateway/orders/history/row-filter.ts';
 import { answer, noShape, type RouteKit } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
 import { marketIn, pageOf } from './path-values.ts';

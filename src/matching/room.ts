@@ -10,7 +10,7 @@
  * An order beyond its room is cut before it matches anything, so that no fill of it is beyond it either. A cut has no
  * requestId and changes neither price, timestamp nor priority.
  *
- * Not here: resting orders that exceed a position which has shrunk (src/gateway/orders/margin/reduce-only-excess.ts).
+ * Not here: resting orders that exceed a position which has shrunk (src/gateway/orders/margin/reductions.ts).
  */
 import { ORDER_END, ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';

@@ -3,7 +3,6 @@
  * `inject_fill`): an order bypasses the gateway's checks, a fill the market's matching. Clearing still checks
  * everything (FIL-09 to FIL-11).
  */
-
 import type { Reply } from '../clearing/inputs.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
 import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
@@ -11,7 +10,7 @@ import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, US
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
-import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/entry/prepared.ts';
+import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/entry/pending-requests.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
 import { BodyReader } from './body-reader.ts';
 import { seenByAll } from './operator-change.ts';

@@ -1,6 +1,5 @@
 // tier: quick
 /** Orders and answers of liquidation between clearing, the gateway and a market (service spec 3.6, AMB-57). */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { NodeOrderSent } from '../../src/clearing/effects.ts';
@@ -13,7 +12,7 @@ import { REJECT_CODE, reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
 import { Liquidations } from '../../src/gateway/actions/liquidations.ts';
 import { userTradeBody } from '../../src/gateway/orders/book/trade-view.ts';
-import { SKIPPED_CHECKS } from '../../src/gateway/orders/entry/prepared.ts';
+import { SKIPPED_CHECKS } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { riskTerms } from '../../src/risk/risk-terms.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { riskRow, usd } from '../support/margin-fixture.ts';

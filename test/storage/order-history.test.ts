@@ -2,8 +2,7 @@
 /** The rows of orders that are in memory too. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { MarketRow, RowWrite, TradeRow } from '../../src/clearing/rows.ts';
-import { NO_MATCH } from '../../src/clearing/rows.ts';
+import { type MarketRow, NO_MATCH, type RowWrite, type TradeRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -13,8 +12,7 @@ import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orde
 import type { HistorySnapshot } from '../../src/gateway/orders/history/order-history.ts';
 import { planTradePage } from '../../src/gateway/orders/history/pages.ts';
 import { BASIS_TRADES_MAX, type BasisAnswer, BasisFolds } from '../../src/gateway/orders/history/position-basis.ts';
-import type { Tail } from '../../src/gateway/orders/history/tail.ts';
-import type { TailTrade } from '../../src/gateway/orders/history/trade-tail.ts';
+import type { Tail, TailTrade } from '../../src/gateway/orders/history/tail.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { marketOf } from '../support/market-figures.ts';

@@ -2,7 +2,6 @@
  * A gateway with margin: two markets with prices and risk rows, Alice's cross-margin account 1, all events of the
  * market and of clearing made by hand.
  */
-
 import assert from 'node:assert/strict';
 import type { SignedOrder } from '../../src/codec/signed-order.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
@@ -12,7 +11,7 @@ import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
 import type { LiveOrder } from '../../src/gateway/orders/book/live-order.ts';
-import type { PreparedCreate, PreparedReplace } from '../../src/gateway/orders/entry/prepared.ts';
+import type { PreparedCreate, PreparedReplace } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { OrderSettings } from '../../src/gateway/orders/settings.ts';
 import type { Room } from '../../src/order/order-codec.ts';

@@ -25,8 +25,7 @@ import type { RawPrice, TimestampNs } from '../../core/units.ts';
 import { NO_BOUND } from '../../order/order-codec.ts';
 import type { MarketSlot } from '../orders/book/markets.ts';
 import type { ClearedAccount } from '../orders/book/order-events.ts';
-import type { ActionAnswer } from '../orders/entry/pending-requests.ts';
-import { NO_SKIPS, type PreparedCreate } from '../orders/entry/prepared.ts';
+import { type ActionAnswer, NO_SKIPS, type PreparedCreate } from '../orders/entry/pending-requests.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
 import type { OrderEntry } from './order-entry.ts';
 

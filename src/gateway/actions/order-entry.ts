@@ -25,7 +25,6 @@
  * Not here: sockets and frames (src/http), the rules on a request (orders/entry/pre-flight.ts) and its hold
  * (orders/entry/order-requests.ts), the form of messages (command-codec.ts).
  */
-
 import { createHash } from 'node:crypto';
 import {
   MASTER_ALONE,
@@ -78,15 +77,18 @@ import type { MarketSlot } from '../orders/book/markets.ts';
 import type { ReduceCommand } from '../orders/book/order-events.ts';
 import { type DisconnectGroup, Membership } from '../orders/entry/disconnect-group.ts';
 import type { Caller, OrderRequests } from '../orders/entry/order-requests.ts';
-import { type ActionAnswer, type Answer, type Reply, UNANSWERED } from '../orders/entry/pending-requests.ts';
 import {
+  type ActionAnswer,
+  type Answer,
   NO_SKIPS,
   type PreparedCancel,
   type PreparedCreate,
   type PreparedReplace,
   type PreparedRequest,
+  type Reply,
   type SkippedCheck,
-} from '../orders/entry/prepared.ts';
+  UNANSWERED,
+} from '../orders/entry/pending-requests.ts';
 import type { SignerQueries } from '../queries/signers.ts';
 import type { Cost } from '../sessions/costs.ts';
 import { CreateRetries } from '../sessions/create-retries.ts';

@@ -13,16 +13,20 @@ import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { ORDER_END } from '../../core/order-terms.ts';
+import { NONE } from '../../core/pools.ts';
 import { pascalCase } from '../../core/reject.ts';
 import type { Views } from '../../core/views.ts';
 import { Accounts } from './balances/accounts.ts';
-import { type BalanceKey, type Funds, Holds, UpdateCount } from './balances/holds.ts';
+import type { BalanceKey, Funds } from './balances/balance.ts';
+import { Holds, UpdateCount } from './balances/holds.ts';
 import { type InventoryBody, inventoryOf } from './balances/inventory.ts';
 import { SetAsides } from './balances/set-asides.ts';
 import { UncoveredHolds } from './balances/uncovered-holds.ts';
 import { FillView } from './book/fill-view.ts';
 import { isSpot, type LiveOrder } from './book/live-order.ts';
 import { LiveOrders } from './book/live-orders.ts';
+import { type MarketSlot, Markets } from './book/markets.ts';
+import { OrderBookView, type RestoredOrder } from './book/order-book-view.ts';
 import type {
   ActivatedEvent,
   EndedEvent,
@@ -30,12 +34,10 @@ import type {
   FillRolledBack,
   MarketAck,
   MarketEvent,
+  OrderSink,
   ReplacedEvent,
   TriggeredEvent,
-} from './book/market-events.ts';
-import { type MarketSlot, Markets } from './book/markets.ts';
-import { OrderBookView, type RestoredOrder } from './book/order-book-view.ts';
-import type { OrderSink } from './book/order-events.ts';
+} from './book/order-events.ts';
 import { Releases } from './book/releases.ts';
 import { type Match, userTradeOfRow } from './book/trade-view.ts';
 import { AccountCancels } from './entry/account-cancels.ts';
@@ -386,10 +388,16 @@ export class OrderManager {
 
   /** For metrics: how far each market is, and what of it clearing has not decided. */
   *marketFigures(): Generator<MarketFigures> {
-    for (const { definition, seenSequence, decidedSequence, pendingTrades } of this.#markets.all()) {
+    for (const { definition, seenSequence, decidedSequence } of this.#markets.all()) {
       const undecided = Math.max(seenSequence - decidedSequence, 0);
       const { assetId: market, marketIndex } = definition;
-      yield { market, marketIndex, events: seenSequence, undecided, pendingTrades: pendingTrades.size };
+      yield {
+        market,
+        marketIndex,
+        events: seenSequence,
+        undecided,
+        pendingTrades: this.#fills.pendingCount(marketIndex),
+      };
     }
   }
 
@@ -405,10 +413,11 @@ export class OrderManager {
     const market = this.#markets.at(event.marketIndex);
     if (event.sequence > market.seenSequence) market.seenSequence = event.sequence;
     const { entering } = market;
-    if (entering !== null && taker !== ANY_TAKER && taker !== entering.sequence) {
-      this.#book.entered(market);
-      this.#releases.eventOn(market, entering.sequence);
-    }
+    if (entering === NONE || taker === ANY_TAKER) return market;
+    const { sequence } = this.#orders.at(entering);
+    if (taker === sequence) return market;
+    this.#book.entered(market);
+    this.#releases.eventOn(market, sequence);
     return market;
   }
 }

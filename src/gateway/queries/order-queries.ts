@@ -12,17 +12,15 @@
  * Bounded: pages of a user, of users without funds, and of all; the fuller it is the fewer of one user, and what is more is
  * refused. Orders wait behind one plan or some rows at most.
  */
-
 import type { OrderRecordView } from '../../codec/order-record.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { InventoryBody } from '../orders/balances/inventory.ts';
-import { jsonOf } from '../orders/history/history-ask.ts';
+import { jsonOf, type RowFilter, SCANNED_MAX } from '../orders/history/history-ask.ts';
 import type { Page, PagePlan, PageQuery } from '../orders/history/pages.ts';
 import type { BasisPlan, BasisRow } from '../orders/history/position-basis.ts';
-import { type RowFilter, SCANNED_MAX } from '../orders/history/row-filter.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
 import type { PageReader } from './history-thread.ts';
 import type { RegistryCache } from './registry-cache.ts';

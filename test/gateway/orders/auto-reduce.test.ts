@@ -1,12 +1,11 @@
 // tier: quick
 /** Auto-reduce (AR-01 to AR-06, AMB-61): who gives way, how much, and who is left alone. EX-17 by its numbers. */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import { REDUCED_MAX } from '../../../src/gateway/orders/margin/auto-reduce.ts';
+import { REDUCED_MAX } from '../../../src/gateway/orders/margin/reductions.ts';
 import { ALICE, MARKETS, MarginFixture, SIDE, TIF, TOY, USD, usd } from '../../support/margin-fixture.ts';
 import { BOB, BTC, ETH } from '../../support/names.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AMOUNT18_MAX } from '../../../src/core/limits.ts';
 import { ORDER_KIND, SIDE, TIF } from '../../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
-import { figuresFault, type OrderFigures } from '../../../src/gateway/orders/entry/order-figures.ts';
+import { figuresFault, type OrderFigures } from '../../../src/gateway/orders/entry/pre-flight.ts';
 import { MARKET } from '../../support/order-fixture.ts';
 
 test('a limit order for more money than a row can hold is refused, one unit less is not (FIL-11, AMB-116)', () => {

@@ -1,6 +1,5 @@
 // tier: quick
 /** What positions cost: against a plain recomputation, in exact fractions too, and however the trades are cut into pieces. */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -18,7 +17,7 @@ import {
   type BasisTrade,
   CostBasis,
 } from '../../../src/gateway/orders/history/position-basis.ts';
-import type { TailTrade } from '../../../src/gateway/orders/history/trade-tail.ts';
+import type { TailTrade } from '../../../src/gateway/orders/history/tail.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { MARKET, NO_HISTORY } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';

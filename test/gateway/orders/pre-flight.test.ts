@@ -1,6 +1,5 @@
 // tier: quick
 /** What the gateway refuses before the signature, and in which order. */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { SignedOrder } from '../../../src/codec/signed-order.ts';
@@ -9,7 +8,7 @@ import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
 import { orderExpiryNs, TIF } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
-import type { PreparedCreate } from '../../../src/gateway/orders/entry/prepared.ts';
+import type { PreparedCreate } from '../../../src/gateway/orders/entry/pending-requests.ts';
 import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import {

@@ -1,14 +1,12 @@
 // tier: quick
 /** Which orders of the tables a filtered page looks at, and which of them it copies (wire-additions.md 8.3). */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END, type OrderStatus } from '../../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import type { HistoryAsk } from '../../../src/gateway/orders/history/history-ask.ts';
+import { filteredOrders, type HistoryAsk } from '../../../src/gateway/orders/history/history-ask.ts';
 import type { HistorySnapshot, PastOrder } from '../../../src/gateway/orders/history/order-history.ts';
-import { filteredOrders } from '../../../src/gateway/orders/history/row-filter.ts';
 import { EMPTY_ORDER } from '../../support/empty-order.ts';
 import { ALICE } from '../../support/names.ts';
 import { NO_HISTORY, NOW } from '../../support/order-fixture.ts';

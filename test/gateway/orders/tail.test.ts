@@ -1,6 +1,5 @@
 // tier: quick
 /** The tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId, UserId } from '../../../src/core/ids.ts';
@@ -8,8 +7,12 @@ import { FILL_STATUS } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
 import type { MarketSlot } from '../../../src/gateway/orders/book/markets.ts';
 import type { UserTrade } from '../../../src/gateway/orders/book/order-events.ts';
-import { DROPPED_PER_FLUSH, type FinishedOrder, Tail } from '../../../src/gateway/orders/history/tail.ts';
-import type { ConfirmedTrade } from '../../../src/gateway/orders/history/trade-tail.ts';
+import {
+  type ConfirmedTrade,
+  DROPPED_PER_FLUSH,
+  type FinishedOrder,
+  Tail,
+} from '../../../src/gateway/orders/history/tail.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { MARKET } from '../../support/order-fixture.ts';
 

@@ -32,11 +32,24 @@
 import { assert, must } from '../../../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../../core/ids.ts';
 import { type Amount18, ZERO_18 } from '../../../core/units.ts';
-import { changeReservedBuys, type ReservedByBuys, reservedByBuys } from '../../../risk/reservation.ts';
+import { changeReservedBuys } from '../../../risk/reservation.ts';
 import type { LiveOrder } from '../book/live-order.ts';
-import type { MarketSlot } from '../book/markets.ts';
 import { Accounts } from './accounts.ts';
-import { RestoredSpending } from './restored-spending.ts';
+import {
+  addToCollateral,
+  availableOf,
+  type Balance,
+  type BalanceKey,
+  type CollateralSum,
+  type Funds,
+  heldOf,
+  NO_FUNDS,
+  NOT_SUMMED,
+  RestoredSpending,
+  type SharedState,
+  SpotAccount,
+  type SpotMove,
+} from './balance.ts';
 import { holdOf } from './spending.ts';
 
 // Users with a spot balance or a position, as clearing has flushed it. Limits for free keys use this (src/gateway/sessions).
@@ -63,164 +76,6 @@ class FundedUsers {
     if (parts === 0) this.#parts.delete(user);
     else this.#parts.set(user, parts);
   }
-}
-
-/** Optimistic sum of the spot balances of an asset in margin-type accounts, 10^-18. Changed only by `Holds`. */
-interface CollateralSum {
-  amount: bigint;
-}
-
-/** So many balances of an account are found by a map: most accounts have fewer. */
-const FEW_BALANCES = 8;
-
-/** The spot balances of one sub-account, linked in the order in which they came. Changed only by `Holds`. */
-export class SpotAccount {
-  readonly subAccount: number;
-  /** Rises with every change of what the account owns, fills on their way included. */
-  changes = 0;
-  #first: Balance | null = null;
-  #last: Balance | null = null;
-  #count = 0;
-  /** Null while a look through all balances is as fast. */
-  #byAsset: Map<AssetId, Balance> | null = null;
-
-  constructor(subAccount: number) {
-    this.subAccount = subAccount;
-  }
-
-  /** The others follow through `next`. */
-  get first(): Balance | null {
-    return this.#first;
-  }
-
-  find(asset: AssetId): Balance | undefined {
-    if (this.#byAsset !== null) return this.#byAsset.get(asset);
-    for (let balance = this.#first; balance !== null; balance = balance.next) {
-      if (balance.asset === asset) return balance;
-    }
-    return undefined;
-  }
-
-  /** @param balance of an asset of which there is none. */
-  add(balance: Balance): void {
-    if (this.#last === null) this.#first = balance;
-    else this.#last.next = balance;
-    this.#last = balance;
-    this.#count += 1;
-    this.#byAsset?.set(balance.asset, balance);
-    if (this.#count !== FEW_BALANCES) return;
-    this.#byAsset = new Map();
-    for (let each = this.#first; each !== null; each = each.next) this.#byAsset.set(each.asset, each);
-  }
-}
-
-/** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
-export interface Balance {
-  /** Its index among all, from 0 on: what orders name it by. */
-  readonly number: number;
-  readonly subAccount: number;
-  readonly asset: AssetId;
-  /** A count of fee changes, or NOT_SUMMED. */
-  heldAt: number;
-  readonly account: SpotAccount;
-  /** Of the account. */
-  next: Balance | null;
-  owned: bigint;
-  /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
-  held: bigint;
-  readonly shared: SharedState;
-  /** Of USD: what buys may spend of it, by market; null before the first. */
-  buys: ReservedByBuys<MarketSlot> | null;
-  pending: bigint;
-  settling: bigint;
-  /** What undecided fills will bring, and confirmed ones until the balance that contains it arrives. */
-  incoming: bigint;
-  settlingIn: bigint;
-  /** What actions will take that clearing has not answered, and how much of it leaves the sub-account. */
-  setAside: bigint;
-  leaving: bigint;
-  /** The number of the last balance message that set `owned`. */
-  messageNumber: number;
-  /** Of its asset over all users; null of USD, and in an account of no margin type. */
-  collateral: CollateralSum | null;
-  /** What of it stands in that sum. */
-  summed: bigint;
-}
-
-/** Of all balances. */
-interface SharedState {
-  /** How often a taker fee has changed: a balance is summed again at its next read. */
-  feeChanges: number;
-  /** What restored orders hold and `held` does not contain yet. */
-  readonly restored: RestoredSpending;
-}
-
-/** In place of a count of fee changes: orders were restored since it was summed. */
-const NOT_SUMMED = -1;
-
-/** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
-export function heldOf(balance: Balance): bigint {
-  const { heldAt, shared } = balance;
-  if (heldAt === shared.feeChanges) return balance.held;
-  if (heldAt === NOT_SUMMED) shared.restored.settle(balance);
-  balance.heldAt = shared.feeChanges;
-  if (balance.buys !== null) balance.held = reservedByBuys(balance.buys);
-  return balance.held;
-}
-
-/** What can still be spent; negative after a restored hold found its money spent. */
-export function availableOf(balance: Balance): Amount18 {
-  // mutant: pending-available
-  // mutant: set-aside-available
-  return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
-}
-
-/** By how much orders and their fills on their way take more than is owned; what actions may take is none of it. */
-export function excessOf(balance: Balance): bigint {
-  const { owned, pending, settling } = balance;
-  return heldOf(balance) + pending + settling - owned;
-}
-
-/** What is owned once every fill on its way is booked, and every action that takes from the sub-account. */
-export function optimisticOf(balance: Balance): bigint {
-  const { owned, pending, settling, incoming, settlingIn, leaving } = balance;
-  // mutant: set-aside-margin
-  return owned - pending - settling + incoming + settlingIn - leaving;
-}
-
-/** Of a balance that has changed: what all users have as collateral follows. */
-function addToCollateral(balance: Balance): void {
-  const { collateral, summed } = balance;
-  if (collateral === null) return;
-  // mutant: pending-collateral
-  balance.summed = optimisticOf(balance) + balance.leaving;
-  collateral.amount += balance.summed - summed;
-}
-
-export interface BalanceKey {
-  readonly user: UserId;
-  readonly subAccount: number;
-  readonly asset: AssetId;
-}
-
-/** A balance as reads return it; available = owned − the others. */
-export interface Funds {
-  readonly owned: bigint;
-  readonly held: bigint;
-  readonly pending: bigint;
-  readonly settling: bigint;
-  readonly setAside: bigint;
-  readonly available: bigint;
-}
-
-const NO_FUNDS: Funds = { owned: 0n, held: 0n, pending: 0n, settling: 0n, setAside: 0n, available: 0n };
-
-/** What a spot fill moves between two balances of its account. */
-export interface SpotMove {
-  readonly from: Balance;
-  readonly debit: Amount18;
-  readonly to: Balance;
-  readonly credit: Amount18;
 }
 
 /** Numbers clearing's events of balances and positions, in the order of their arrival. */

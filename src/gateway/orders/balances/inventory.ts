@@ -8,7 +8,8 @@ import { isOpen } from '../../../risk/position.ts';
 import type { MarginAccount, Position } from '../margin/margin-account.ts';
 import type { MarginAccounts } from '../margin/margin-accounts.ts';
 import type { Accounts } from './accounts.ts';
-import type { Balance, Holds } from './holds.ts';
+import type { Balance } from './balance.ts';
+import type { Holds } from './holds.ts';
 
 export interface InventoryAccount {
   readonly kind: string;

@@ -11,7 +11,6 @@
  *
  * Not here: what clearing checks besides, and for good (src/clearing/transfers.ts, close-position.ts).
  */
-
 import { larger, smaller, subtract18 } from '../../../core/arithmetic.ts';
 import { type AssetId, USD, type UserId } from '../../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
@@ -20,7 +19,8 @@ import { type Amount18, type TimestampNs, ZERO_18 } from '../../../core/units.ts
 import { optimisticQuote } from '../margin/margin-account.ts';
 import type { MarginAccounts } from '../margin/margin-accounts.ts';
 import type { Accounts } from './accounts.ts';
-import { availableOf, type BalanceKey, type Holds } from './holds.ts';
+import { availableOf, type BalanceKey } from './balance.ts';
+import type { Holds } from './holds.ts';
 
 /** What one action has set aside. */
 export interface SetAside {

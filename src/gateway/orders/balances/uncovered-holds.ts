@@ -10,14 +10,14 @@
  * every market was received as far as clearing had decided. A market may be ahead, too: of a fill that was rolled back it
  * has matched the lots again before the rollback is received here. So it waits until no fill of the balance is undecided.
  * An order that the market has not answered is waited for, not passed over: it is the youngest. What a user's margin
- * orders press is not here but in auto-reduce.ts.
+ * orders press is not here but in reductions.ts.
  *
  * Bounded: a look walks the orders of `WALKED_MAX` users, once each, and cancels `CANCELS_MAX` orders of each; what is left
  * is for a look when those are over. The table holds a balance only while its orders hold too much.
  */
 import type { UserId } from '../../../core/ids.ts';
 import type { LiveOrder } from '../book/live-order.ts';
-import { type Balance, excessOf } from './holds.ts';
+import { type Balance, excessOf } from './balance.ts';
 import { holdOf, isOver } from './spending.ts';
 
 /** Cancels of one balance, and balances with a walk of their orders in one check. */

@@ -26,19 +26,20 @@ import type { Amount18 } from '../../../core/units.ts';
 import type { Holds, UpdateCount } from '../balances/holds.ts';
 import type { Tail } from '../history/tail.ts';
 import type { MarginAccounts } from '../margin/margin-accounts.ts';
-import { confirmMove, pendMove, rollBackMove } from './fill-moves.ts';
 import { filledOf, isFull, isSpot, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
-import type { FillConfirmed, FillOutcome, FillRolledBack } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
-import type { OrderSink } from './order-events.ts';
+import type { FillConfirmed, FillOutcome, FillRolledBack, OrderSink } from './order-events.ts';
 import {
+  confirmMove,
   type Match,
   type PendingSide,
   type PendingTrade,
   pendingOutcome,
   pendingTrade,
+  pendMove,
+  rollBackMove,
   rolledBackOutcome,
   userTradeOf,
 } from './trade-view.ts';
@@ -59,6 +60,8 @@ export class FillView {
   readonly #tail: Tail;
   readonly #sink: OrderSink;
   readonly #margins: Pick<MarginAccounts, 'excuseBreach'>;
+  /** Matches that clearing has not decided: by market index, then by trade id. */
+  readonly #pending: (Map<number, PendingTrade> | undefined)[] = [];
   /** Outcomes that arrived before their matches, by market and trade. */
   readonly #early = new Map<string, FillOutcome>();
 
@@ -76,9 +79,10 @@ export class FillView {
     const { marketIndex } = match;
     const maker = must(this.#orders.ofSequence(marketIndex, match.makerOrder), 'the maker of a match is in memory');
     const taker = must(this.#orders.ofSequence(marketIndex, match.takerOrder), 'the taker of a match is in memory');
-    assert(!market.pendingTrades.has(match.tradeId), 'a trade is matched once');
+    const pending = this.#pendingOf(marketIndex);
+    assert(!pending.has(match.tradeId), 'a trade is matched once');
     const trade = pendingTrade(match, this.#holds, { market, maker, taker });
-    market.pendingTrades.set(match.tradeId, trade);
+    pending.set(match.tradeId, trade);
     market.lastTradeId = match.tradeId;
     this.#addPending(trade, trade.maker, match.sequence);
     this.#addPending(trade, trade.taker, match.sequence);
@@ -94,17 +98,27 @@ export class FillView {
     else this.#rollBack(trade, outcome.event);
   }
 
-  confirmed(market: MarketSlot, event: FillConfirmed): void {
+  confirmed({ definition }: MarketSlot, event: FillConfirmed): void {
     const receivedAt = this.#updates.count;
-    const trade = market.pendingTrades.get(event.tradeId);
+    const trade = this.#pending[definition.marketIndex]?.get(event.tradeId);
     if (trade === undefined) this.#wait({ kind: 'confirmed', event, receivedAt });
     else this.#confirm(trade, event, receivedAt);
   }
 
-  rolledBack(market: MarketSlot, event: FillRolledBack): void {
-    const trade = market.pendingTrades.get(event.tradeId);
+  rolledBack({ definition }: MarketSlot, event: FillRolledBack): void {
+    const trade = this.#pending[definition.marketIndex]?.get(event.tradeId);
     if (trade === undefined) this.#wait({ kind: 'rolledBack', event });
     else this.#rollBack(trade, event);
+  }
+
+  /** How many matches of a market clearing has not decided. */
+  pendingCount(marketIndex: number): number {
+    return this.#pending[marketIndex]?.size ?? 0;
+  }
+
+  #pendingOf(marketIndex: number): Map<number, PendingTrade> {
+    this.#pending[marketIndex] ??= new Map();
+    return this.#pending[marketIndex];
   }
 
   #wait(outcome: FillOutcome): void {
@@ -129,8 +143,7 @@ export class FillView {
   }
 
   #confirm(trade: PendingTrade, event: FillConfirmed, receivedAt: number): void {
-    const { market } = trade;
-    market.pendingTrades.delete(trade.tradeId);
+    this.#pendingOf(event.marketIndex).delete(trade.tradeId);
     const { makerFee, takerFee, timeNs } = event;
     this.#bookSide(trade, trade.maker, makerFee, receivedAt);
     this.#bookSide(trade, trade.taker, takerFee, receivedAt);
@@ -154,7 +167,7 @@ export class FillView {
   }
 
   #rollBack(trade: PendingTrade, event: FillRolledBack): void {
-    trade.market.pendingTrades.delete(trade.tradeId);
+    this.#pendingOf(event.marketIndex).delete(trade.tradeId);
     const sides = [
       { side: trade.maker, reason: event.makerReason },
       { side: trade.taker, reason: event.takerReason },

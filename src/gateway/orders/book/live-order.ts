@@ -1,5 +1,5 @@
 /**
- * One order as the gateway has it: its record in the store, and the optimistic figures beside it (optimistic-figures.ts).
+ * One order as the gateway has it: its record in the store, and the optimistic figures beside it.
  *
  *   OrderRecord          terms in force, what clearing has confirmed, the end     the same bytes as clearing's
  *   optimistic figures   what is released, pending, held, in flight               the gateway's alone
@@ -22,14 +22,13 @@ import type { OrderId, UserId } from '../../../core/ids.ts';
 import { ORDER_FLAG, type OrderKind, type Side, TIF, type Tif, type TriggerKind } from '../../../core/order-terms.ts';
 import { NONE } from '../../../core/pools.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts';
+import { type Views, viewsOf } from '../../../core/views.ts';
+import type { OrderStore } from '../../../order/order-store.ts';
 import { OrderRecordView } from '../../../schema/generated/messages.ts';
 import { readInt128, writeInt128 } from '../../../schema/int128.ts';
-import type { Balance } from '../balances/holds.ts';
-import type { Membership } from '../entry/disconnect-group.ts';
-import type { OrderExposure } from '../margin/order-exposure.ts';
-import type { LiveOrders } from './live-orders.ts';
+import type { Balance } from '../balances/balance.ts';
+import type { OrderExposure } from '../margin/margin-account.ts';
 import type { MarketSlot } from './markets.ts';
-import { CELL, cellAt, cellOf, type FigureChunk, noExposures } from './optimistic-figures.ts';
 
 /** Terms of a create that are final, except the trigger, which a replace may change while the order waits. */
 export interface OrderTerms {
@@ -65,6 +64,27 @@ export interface PendingFills {
   fees: bigint;
 }
 
+/** The membership of an order in the cancel-on-disconnect group of a connection (disconnect-group.ts). */
+export interface OrderMembership {
+  /** Null: in none, until it moves to another connection. Compared by identity alone. */
+  readonly group: object | null;
+  leave(): void;
+}
+
+/** Where an accessor finds what its order consists of (live-orders.ts). Maps are by index. */
+export interface OrderTables {
+  readonly store: OrderStore;
+  readonly figures: OptimisticFigures;
+  readonly pending: Map<number, PendingFills>;
+  readonly replaces: Map<number, readonly PendingReplace[]>;
+  readonly memberships: Map<number, readonly OrderMembership[]>;
+  at(index: number): LiveOrder;
+  marketAt(marketIndex: number): MarketSlot;
+  balanceAt(number: number): Balance;
+  userOf(index: number): UserId;
+  parentIdOf(index: number): OrderId;
+}
+
 /** Released as a whole, whatever its quantity becomes. */
 export const RELEASED_WHOLE: number = Number.MAX_SAFE_INTEGER;
 /** The page word of an order that no page shows. */
@@ -88,18 +108,18 @@ const FLAG = {
 } as const;
 
 const NO_REPLACES: readonly PendingReplace[] = [];
-const NO_MEMBERSHIPS: readonly Membership[] = [];
+const NO_MEMBERSHIPS: readonly OrderMembership[] = [];
 
 export class LiveOrder extends OrderRecordView {
   readonly index: number;
   readonly market: MarketSlot;
-  readonly #orders: LiveOrders;
+  readonly #orders: OrderTables;
   readonly #chunk: FigureChunk;
   readonly #figures: FigureChunk['views'];
   readonly #at: number;
 
   /** @param index of a record that is in the store, or claimed and with its market. */
-  constructor(orders: LiveOrders, index: number) {
+  constructor(orders: OrderTables, index: number) {
     const { store, figures } = orders;
     super(store.viewsOf(index), store.at(index));
     this.index = index;
@@ -254,10 +274,10 @@ export class LiveOrder extends OrderRecordView {
   }
 
   /** To connections over which it was created or replaced: it is cancelled with the end of any of them. */
-  get memberships(): readonly Membership[] {
+  get memberships(): readonly OrderMembership[] {
     return this.#has(FLAG.memberships) ? (this.#orders.memberships.get(this.index) ?? NO_MEMBERSHIPS) : NO_MEMBERSHIPS;
   }
-  set memberships(memberships: readonly Membership[]) {
+  set memberships(memberships: readonly OrderMembership[]) {
     this.#set(FLAG.memberships, memberships.length > 0);
     if (memberships.length > 0) this.#orders.memberships.set(this.index, memberships);
     else this.#orders.memberships.delete(this.index);
@@ -406,9 +426,89 @@ export function isFinished(order: LiveOrder): boolean {
 }
 
 /** The answer to a replace with a membership: a refused one leaves its group, and an order is in each group once. */
-export function settleMembership(order: LiveOrder, membership: Membership, isReplaced: boolean): void {
+export function settleMembership(order: LiveOrder, membership: OrderMembership, isReplaced: boolean): void {
   const others = order.memberships.filter((other) => other !== membership);
   if (isReplaced && others.every(({ group }) => group !== membership.group)) return;
   order.memberships = others;
   membership.leave();
+}
+
+// What the gateway keeps of an order beside its record (src/order/order-store.ts): figures of what clearing has not decided,
+// and where the order stands in the gateway's lists. In memory only; a start begins with none of it.
+//
+//   cell, 48 bytes, one an index of the store   │ released │ last sequence │ spend, Int128 │ four words │
+//
+// Cells lie in chunks, so nothing is copied when there are more. What few orders have (pending
+// amounts, replaces in flight, memberships) is in maps of live-orders.ts; the exposures of margin orders lie in
+// arrays that a chunk gets with its first.
+//
+// What the figures mean is above.
+
+const CHUNK_SHIFT = 12;
+const CHUNK_CELLS: number = 1 << CHUNK_SHIFT;
+const CELL_BYTES = 48;
+const CELL_WORDS: number = CELL_BYTES >>> 2;
+
+/** Offsets of a cell's members, in bytes. */
+export const CELL = {
+  releasedQuantity: 0,
+  lastSequence: 8,
+  spend: 16,
+  pageWord: 32,
+  flags: 36,
+  requests: 40,
+  /** Number of the balance (holds.ts) plus 1; 0: none. */
+  balance: 44,
+} as const;
+
+/** Cells of consecutive indexes. */
+export interface FigureChunk {
+  readonly views: Views;
+  /** By cell of the chunk; null while none of its orders has an exposure. */
+  exposures: (OrderExposure | null)[] | null;
+}
+
+export class OptimisticFigures {
+  readonly #chunks: FigureChunk[] = [];
+
+  /** Memory of the cells. */
+  get bytes(): number {
+    return this.#chunks.length * CHUNK_CELLS * CELL_BYTES;
+  }
+
+  /** The chunk of an index, made if there is none. */
+  chunk(index: number): FigureChunk {
+    const number = index >>> CHUNK_SHIFT;
+    while (this.#chunks.length <= number) {
+      this.#chunks.push({
+        // As chunks of the store: not work for the garbage collector.
+        views: viewsOf(new SharedArrayBuffer(CHUNK_CELLS * CELL_BYTES), 0, CHUNK_CELLS * CELL_BYTES),
+        exposures: null,
+      });
+    }
+    return this.#chunks[number] as FigureChunk;
+  }
+
+  /** All members of the cell become 0, and the order has no exposure. */
+  clear(index: number): void {
+    const { views, exposures } = this.chunk(index);
+    const word = cellAt(index) >>> 2;
+    views.i32.fill(0, word, word + CELL_WORDS);
+    if (exposures !== null) exposures[cellOf(index)] = null;
+  }
+}
+
+/** Where the cell of an index begins in its chunk, in bytes. */
+export function cellAt(index: number): number {
+  return cellOf(index) * CELL_BYTES;
+}
+
+/** Number of the cell of an index in its chunk. */
+export function cellOf(index: number): number {
+  return index & (CHUNK_CELLS - 1);
+}
+
+/** Exposures of a chunk that has none yet. */
+export function noExposures(): (OrderExposure | null)[] {
+  return new Array<OrderExposure | null>(CHUNK_CELLS).fill(null);
 }

@@ -31,23 +31,25 @@ import type { Sequence, TimestampNs } from '../../../core/units.ts';
 import type { Views } from '../../../core/views.ts';
 import { OrderStore } from '../../../order/order-store.ts';
 import { OrderRecord } from '../../../schema/generated/messages.ts';
-import type { Balance, Holds } from '../balances/holds.ts';
-import type { Membership } from '../entry/disconnect-group.ts';
-import type { PreparedCreate } from '../entry/prepared.ts';
+import type { Balance } from '../balances/balance.ts';
+import type { Holds } from '../balances/holds.ts';
+import type { PreparedCreate } from '../entry/pending-requests.ts';
 import { PageList } from '../history/page-list.ts';
 import {
   LiveOrder,
   NOT_LISTED,
+  OptimisticFigures,
+  type OrderMembership,
+  type OrderTables,
   type OrderTerms,
   type PendingFills,
   type PendingReplace,
   RELEASED_WHOLE,
 } from './live-order.ts';
 import type { MarketSlot, Markets } from './markets.ts';
-import { OptimisticFigures } from './optimistic-figures.ts';
 import { OrderGroups } from './order-groups.ts';
 
-/** Orders in memory at most: live ones are bounded by a setting far below (open-bounds.ts), finished ones by checkpoints. */
+/** Orders in memory at most: live ones are bounded by a setting far below (pre-flight.ts), finished ones by checkpoints. */
 export const ORDERS_MAX = 16_777_216;
 
 /** With so many orders in memory a user has counts and a list of them, whether or not they are needed. */
@@ -83,13 +85,13 @@ const ACCESSORS = 4_096;
 /** Of a record's field. */
 const FEE_RATE_MAX = 0xffff_ffff;
 
-export class LiveOrders {
+export class LiveOrders implements OrderTables {
   readonly store: OrderStore;
   readonly figures: OptimisticFigures = new OptimisticFigures();
   /** By index. */
   readonly pending: Map<number, PendingFills> = new Map();
   readonly replaces: Map<number, readonly PendingReplace[]> = new Map();
-  readonly memberships: Map<number, readonly Membership[]> = new Map();
+  readonly memberships: Map<number, readonly OrderMembership[]> = new Map();
   /** Called with an order before it leaves memory. */
   readonly onLeaving: ((order: LiveOrder) => void)[] = [];
   /** Accessors by the low bits of their index: a few orders at a time are used again and again. */
@@ -420,7 +422,7 @@ export class LiveOrders {
     const own = this.#of(index);
     if (order.pageWord !== NOT_LISTED) own.pages?.remove(order);
     market.bestSeen.forget(order);
-    if (market.entering?.index === index) market.entering = null;
+    if (market.entering === index) market.entering = NONE;
     for (let child = this.store.firstChild(index); child !== NONE; child = this.store.firstChild(index)) {
       this.unlink(this.at(child), order.filledQuantity);
     }

@@ -1,11 +1,26 @@
-/** The markets at the gateway, with its state per market. Follows clearing's registry. */
+/**
+ * The markets at the gateway, with figures of each: the definition in force, how far its events were received and decided, the
+ * best resting prices seen. Follows clearing's registry.
+ *
+ * Not here: orders (live-orders.ts), trades that clearing has not decided (fill-view.ts).
+ */
 import { must } from '../../../core/assert.ts';
 import type { AssetId } from '../../../core/ids.ts';
 import type { MarketDefinition } from '../../../core/market-definition.ts';
-import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER_STATE } from '../../../core/order-terms.ts';
+import {
+  ORDER_KIND,
+  type OrderEnd,
+  type OrderKind,
+  type RollbackReason,
+  SIDE,
+  type Side,
+  TIF,
+  type Tif,
+  TRIGGER_STATE,
+  type TriggerState,
+} from '../../../core/order-terms.ts';
+import { NONE } from '../../../core/pools.ts';
 import type { RawPrice } from '../../../core/units.ts';
-import { filledOf, type LiveOrder } from './live-order.ts';
-import type { PendingTrade } from './trade-view.ts';
 
 // The best resting order of each side of a market among those that the gateway has seen, which has no book: a hint for the budget of
 // a market order where no price of the asset is known (AMB-39).
@@ -13,11 +28,27 @@ import type { PendingTrade } from './trade-view.ts';
 // of the market. So an order costs a comparison when it comes, and nothing when it goes. One that crosses the best of
 // the other side is about to match, and is not seen. Not here: the book itself (src/matching).
 
+/** What is read of an order: whether a part of it rests, and at which price. */
+interface RestingFigures {
+  readonly index: number;
+  readonly side: Side;
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly price: RawPrice;
+  readonly quantity: number;
+  readonly filledQuantity: number;
+  readonly pendingQuantity: number;
+  readonly triggerState: TriggerState;
+  readonly end: OrderEnd | 0;
+  readonly faultReason: RollbackReason;
+  readonly isClosed: boolean;
+}
+
 class BestSeen {
-  readonly #best: [LiveOrder | null, LiveOrder | null] = [null, null];
+  readonly #best: [RestingFigures | null, RestingFigures | null] = [null, null];
 
   /** An order that may rest now, or at another price. */
-  see(order: LiveOrder): void {
+  see(order: RestingFigures): void {
     if (!rests(order)) return;
     const { side } = order;
     const other = this.price(side === SIDE.buy ? SIDE.sell : SIDE.buy);
@@ -27,7 +58,7 @@ class BestSeen {
   }
 
   /** The order leaves memory. */
-  forget({ index, side }: LiveOrder): void {
+  forget({ index, side }: Pick<RestingFigures, 'index' | 'side'>): void {
     if (this.#best[side]?.index === index) this.#best[side] = null;
   }
 
@@ -46,22 +77,20 @@ function isBetter(side: Side, price: number, than: number): boolean {
 }
 
 /** As far as is known here: a part of it is left, and nothing has ended it. */
-function rests(order: LiveOrder): boolean {
+function rests(order: RestingFigures): boolean {
   const { kind, tif } = order;
   const mayRest = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
   const isLive = order.triggerState === TRIGGER_STATE.live && order.end === 0 && order.faultReason === 0;
-  return mayRest && isLive && !order.isClosed && filledOf(order) < order.quantity;
+  return mayRest && isLive && !order.isClosed && order.pendingQuantity + order.filledQuantity < order.quantity;
 }
 
 export interface MarketSlot {
   definition: MarketDefinition;
   readonly bestSeen: BestSeen;
-  /** Matches that clearing has not decided, by trade id. */
-  readonly pendingTrades: Map<number, PendingTrade>;
   /** The last match received; 0 before the first since the start. */
   lastTradeId: number;
-  /** A part of a child that never rests is being matched: no event but its fills has arrived since. */
-  entering: LiveOrder | null;
+  /** Index of a child that never rests, a part of which is being matched: no event but its fills has arrived since; or NONE. */
+  entering: number;
   /** The last market sequence received from the market itself. */
   seenSequence: number;
   /** The last market sequence that clearing has decided and flushed. */
@@ -83,9 +112,8 @@ export class Markets {
     const slot: MarketSlot = {
       definition,
       bestSeen: new BestSeen(),
-      pendingTrades: new Map(),
       lastTradeId: 0,
-      entering: null,
+      entering: NONE,
       seenSequence: 0,
       decidedSequence: 0,
     };

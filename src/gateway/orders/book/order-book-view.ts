@@ -16,11 +16,14 @@ import { powerOfTen } from '../../../core/arithmetic.ts';
 import { assert, must } from '../../../core/assert.ts';
 import type { OrderId } from '../../../core/ids.ts';
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER, TRIGGER_STATE } from '../../../core/order-terms.ts';
+import { NONE } from '../../../core/pools.ts';
 import type { Amount18, TimestampNs } from '../../../core/units.ts';
-import type { Balance, Holds } from '../balances/holds.ts';
+import type { Balance } from '../balances/balance.ts';
+import type { Holds } from '../balances/holds.ts';
 import { spendOf } from '../balances/spending.ts';
 import type { Tail } from '../history/tail.ts';
-import { exposureOf, type OrderExposure, setLoss } from '../margin/order-exposure.ts';
+import type { OrderExposure } from '../margin/margin-account.ts';
+import { exposureOf, setLoss } from '../margin/order-exposure.ts';
 import {
   enabledOf,
   filledOf,
@@ -34,9 +37,17 @@ import {
   RELEASED_WHOLE,
 } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
-import type { ActivatedEvent, EndedEvent, MarketEvent, ReplacedEvent, TriggeredEvent } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
-import type { OrderEvent, OrderName, OrderSink } from './order-events.ts';
+import type {
+  ActivatedEvent,
+  EndedEvent,
+  MarketEvent,
+  OrderEvent,
+  OrderName,
+  OrderSink,
+  ReplacedEvent,
+  TriggeredEvent,
+} from './order-events.ts';
 import { type TerminalEvent, terminalEventOf } from './order-life.ts';
 
 /** The ends of a refused release; every other end of a waiting order is no release. */
@@ -298,7 +309,7 @@ export class OrderBookView {
       order.releasedQuantity = event.quantity;
       this.rehold(order);
     }
-    if (isChild(order) && neverRests(order) && event.quantity < order.quantity) market.entering = order;
+    if (isChild(order) && neverRests(order) && event.quantity < order.quantity) market.entering = order.index;
     this.#changed(order, event);
     market.bestSeen.see(order);
     if (isFirst) this.#publishTriggered(order, event.timeNs, event.quantity);
@@ -313,9 +324,9 @@ export class OrderBookView {
 
   /** A part of a child that never rests has met all that it could: what it did not get is gone. */
   entered(market: MarketSlot): void {
-    const order = market.entering;
-    market.entering = null;
-    if (order === null) return;
+    if (market.entering === NONE) return;
+    const order = this.#orders.at(market.entering);
+    market.entering = NONE;
     order.isIdle = true;
     this.rehold(order);
   }

@@ -22,7 +22,7 @@
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd } from '../../../core/order-terms.ts';
 import { NO_BOUND, type Room } from '../../../order/order-codec.ts';
-import { availableOf, type Balance } from '../balances/holds.ts';
+import { availableOf, type Balance } from '../balances/balance.ts';
 import { budgetLeft, holdOf, isOver, type Released, releaseBudgetOf, spendOf } from '../balances/spending.ts';
 import type { AssetRisks } from '../margin/asset-risks.ts';
 import type { MarginAccount } from '../margin/margin-account.ts';
@@ -30,10 +30,9 @@ import type { MarginCheck } from '../margin/margin-check.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
 import { enabledOf, filledOf, isChild, type LiveOrder, RELEASED_WHOLE } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
-import type { TriggeredEvent } from './market-events.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookView } from './order-book-view.ts';
-import type { OrderSink } from './order-events.ts';
+import type { OrderSink, TriggeredEvent } from './order-events.ts';
 
 /** A trigger event of a market. */
 interface TriggerNotice {

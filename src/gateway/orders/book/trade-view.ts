@@ -8,7 +8,9 @@
  */
 import type { TradeRow } from '../../../clearing/rows.ts';
 import { notional18, quantity18, tradingFee18 } from '../../../core/arithmetic.ts';
+import { must } from '../../../core/assert.ts';
 import { format18, formatRaw } from '../../../core/decimal.ts';
+import { type AssetId, USD } from '../../../core/ids.ts';
 import type { MarketDefinition } from '../../../core/market-definition.ts';
 import {
   FILL_STATUS,
@@ -21,8 +23,10 @@ import {
   type Side,
 } from '../../../core/order-terms.ts';
 import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_18 } from '../../../core/units.ts';
+import { usdDelta } from '../../../risk/position.ts';
+import type { SpotMove } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
-import { type FillMove, fillMove } from './fill-moves.ts';
+import type { LegMove, Position } from '../margin/margin-account.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
 import type { UserTrade } from './order-events.ts';
@@ -201,4 +205,52 @@ export function userTradeBody(trade: UserTrade): UserTradeBody {
     sub_account: trade.subAccount,
     trading_fee: format18(trade.fee),
   };
+}
+
+// What a fill moves until clearing has booked it: spot balances of the order's account, or the legs of its position.
+
+export type FillMove =
+  | ({ readonly kind: 'spot' } & SpotMove)
+  | ({ readonly kind: 'legs'; readonly position: Position } & LegMove);
+
+/** @param fill.fee USD, negative for a rebate. */
+export function fillMove(
+  order: LiveOrder,
+  {
+    base,
+    notional,
+    fee,
+    isMaker,
+  }: { readonly base: Amount18; readonly notional: Amount18; readonly fee: Amount18; readonly isMaker: boolean },
+  holds: Holds,
+): FillMove {
+  const isBuy = order.side === SIDE.buy;
+  const delta = isBuy ? base : -base;
+  const usd = usdDelta(delta, notional, fee);
+  const { balance: from } = order;
+  if (from === null) {
+    const { position } = must(order.exposure, 'a margin order has its position');
+    return { kind: 'legs', position, base: delta, quote: usd, isMaker };
+  }
+  const { user, subAccount } = order;
+  const asset: AssetId = isBuy ? order.market.definition.assetId : USD;
+  const to = holds.balance({ user, subAccount, asset });
+  const [debit, credit] = isBuy ? [-usd as Amount18, base] : [base, usd as Amount18];
+  return { kind: 'spot', from, debit, to, credit };
+}
+
+export function pendMove(move: FillMove, holds: Holds): void {
+  if (move.kind === 'spot') holds.pend(move);
+  else move.position.account.pend(move.position, move);
+}
+
+/** @param confirmedAt the count of clearing's events at its confirmation. */
+export function confirmMove(move: FillMove, holds: Holds, confirmedAt: number): void {
+  if (move.kind === 'spot') holds.confirm(move, confirmedAt);
+  else move.position.account.confirm(move.position, move, confirmedAt);
+}
+
+export function rollBackMove(move: FillMove, holds: Holds): void {
+  if (move.kind === 'spot') holds.rollBack(move);
+  else move.position.account.rollBack(move.position, move);
 }

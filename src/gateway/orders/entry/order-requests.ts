@@ -28,22 +28,31 @@ import type { RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts'
 import { NO_BOUND } from '../../../order/order-codec.ts';
 import { budgetOf, isUnbounded, quote18, reservationOfNew } from '../../../risk/reservation.ts';
 import type { Accounts } from '../balances/accounts.ts';
-import { availableOf, type Holds } from '../balances/holds.ts';
+import { availableOf } from '../balances/balance.ts';
+import type { Holds } from '../balances/holds.ts';
 import { holdOf, spendWith } from '../balances/spending.ts';
 import { filledOf, isSpot, type LiveOrder, type PendingReplace, settleMembership } from '../book/live-order.ts';
 import type { LiveOrders } from '../book/live-orders.ts';
-import type { MarketAck } from '../book/market-events.ts';
 import type { MarketSlot, Markets } from '../book/markets.ts';
 import type { OrderBookView } from '../book/order-book-view.ts';
-import type { OrderSink } from '../book/order-events.ts';
+import type { MarketAck, OrderSink } from '../book/order-events.ts';
 import { statusOf, statusOfLive } from '../book/order-life.ts';
 import type { OrderHistory } from '../history/order-history.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../settings.ts';
 import type { Membership } from './disconnect-group.ts';
-import { checkOpenOrders } from './open-bounds.ts';
-import { triggerKindOf } from './order-figures.ts';
-import { type OrderRequest, type PendingRequests, type Reply, type Request, UNANSWERED } from './pending-requests.ts';
+import {
+  NO_SKIPS,
+  type OrderRequest,
+  type PendingRequests,
+  type PreparedAmend,
+  type PreparedCancel,
+  type PreparedCreate,
+  type PreparedReplace,
+  type Reply,
+  type Request,
+  UNANSWERED,
+} from './pending-requests.ts';
 import {
   checkAmend,
   checkAmended,
@@ -51,17 +60,12 @@ import {
   checkCreate,
   checkNewFigures,
   checkNewTrigger,
+  checkOpenOrders,
   checkReplace,
   marketHalted,
   type PreFlightView,
+  triggerKindOf,
 } from './pre-flight.ts';
-import {
-  NO_SKIPS,
-  type PreparedAmend,
-  type PreparedCancel,
-  type PreparedCreate,
-  type PreparedReplace,
-} from './prepared.ts';
 
 // What requests are refused with when they have passed the checks on their own text: here, or by the market.
 

@@ -7,36 +7,41 @@
  *
  * Not here: shapes (wire), sessions, rates, signatures, duplicates and staleness (the market).
  */
-
 import type { AmendRequest } from '../../../codec/amend-request.ts';
+import type { OrderDetails, TriggerCondition } from '../../../codec/order-details.ts';
 import type { CancelRequest } from '../../../codec/signed-cancel.ts';
 import type { CreateRequest, SignedOrder } from '../../../codec/signed-order.ts';
 import type { ReplaceRequest, SignedReplace } from '../../../codec/signed-replace.ts';
 import { storedSignatures } from '../../../codec/stored-signatures.ts';
+import { notional18 } from '../../../core/arithmetic.ts';
+import { format18 } from '../../../core/decimal.ts';
 import type { UserId } from '../../../core/ids.ts';
-import { ORDER_LIFE_NS } from '../../../core/limits.ts';
+import { AMOUNT18_MAX, ORDER_LIFE_NS } from '../../../core/limits.ts';
 import type { MarketDefinition } from '../../../core/market-definition.ts';
 import {
   MARKET_STATUS,
   ORDER_FLAG,
   ORDER_KIND,
+  type OrderKind,
+  SIDE,
   type Side,
   TIF,
+  type Tif,
   TRIGGER,
   TRIGGER_STATE,
+  type TriggerKind,
 } from '../../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
 import { type Reject, reject } from '../../../core/reject.ts';
-import type { RawPrice, TimestampNs } from '../../../core/units.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts';
 import { NO_BOUND } from '../../../order/order-codec.ts';
 import { isMarginType, mayTrade } from '../../../risk/account-types.ts';
 import type { Accounts } from '../balances/accounts.ts';
 import { filledOf, isReduceOnly, type LiveOrder, type OrderTerms } from '../book/live-order.ts';
 import type { MarketSlot, Markets } from '../book/markets.ts';
 import type { AssetRisks } from '../margin/asset-risks.ts';
-import { checkOpenOrders, type OpenOrderCounts } from './open-bounds.ts';
-import { belowNotional, figuresFault, figuresOf, type OrderFigures, triggerKindOf } from './order-figures.ts';
-import { NO_SKIPS, type PreparedCreate, type PreparedReplace } from './prepared.ts';
+import type { OrderSettings } from '../settings.ts';
+import { NO_SKIPS, type PreparedCreate, type PreparedReplace } from './pending-requests.ts';
 
 /** What the checks look at. */
 export interface PreFlightView extends OpenOrderCounts {
@@ -53,7 +58,7 @@ export interface PreFlightView extends OpenOrderCounts {
 const NOT_KNOWN = 0;
 
 function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
-  return rejected(reject('INVALID_ORDER', message, field));
+  return rejected(faultOf(field, message));
 }
 
 const FINE: Outcome<null> = accepted(null);
@@ -365,4 +370,171 @@ function marketNotFound(): { readonly ok: false; readonly reject: Reject } {
 
 export function marketHalted(): { readonly ok: false; readonly reject: Reject } {
   return rejected(reject('MARKET_HALTED', 'the market takes no new orders'));
+}
+
+// How many live orders there may be (AMB-124): in a sub-account and market, of a user, and of all users. Parked triggers and
+// children are live.
+//
+// The bound of the node is memory that all share, so the fuller it is the fewer orders a user may have for one more. The
+// cost of an order to its user decides its part:
+//
+//   waits for its trigger, holds nothing                          up to a quarter of the bound
+//   holds at least the minimum notional of its market, or margin  up to half
+//   of a user with fewer than 1,000 live orders                   up to three quarters
+//   of a user with fewer than 10                                  up to 15 of 16 parts
+//   of a market maker, registered by the operator                 all of it
+//
+// A waiting order needs a user with a balance or a position: a free key parks nothing.
+
+/** What the bounds look at. */
+export interface OpenOrderCounts {
+  readonly settings: OrderSettings;
+  isMarketMaker(user: UserId): boolean;
+  openCount(user: UserId, subAccount: number, marketIndex: number): number;
+  openCountOf(user: UserId): number;
+  openCountOfAll(): number;
+}
+
+/** One more order. */
+export interface OneMore {
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly marketIndex: number;
+  /** It waits for a trigger. */
+  readonly isParked: boolean;
+}
+
+/** Of 16 parts of the node's bound. */
+const PARTS = 16;
+const PARKED_PARTS = 4;
+const ANY_PARTS = 8;
+const FEWER_PARTS = 12;
+const FEW_PARTS = 15;
+const FEWER_ORDERS = 1_000;
+const FEW_ORDERS = 10;
+
+/** @returns TOO_MANY_OPEN_ORDERS with the setting that bounds. */
+export function checkOpenOrders(counts: OpenOrderCounts, order: OneMore): Outcome<null> {
+  const { settings } = counts;
+  const { user, subAccount, marketIndex } = order;
+  const isMaker = counts.isMarketMaker(user);
+  const inMarket = isMaker ? settings.openOrdersMarketMakerMax : settings.openOrdersMax;
+  if (counts.openCount(user, subAccount, marketIndex) >= inMarket) {
+    return tooMany(`at most ${inMarket} open orders in a sub-account and market`);
+  }
+  const own = counts.openCountOf(user);
+  const ofUser = isMaker ? settings.openOrdersUserMarketMakerMax : settings.openOrdersUserMax;
+  if (own >= ofUser) return tooMany(`at most ${ofUser} open orders of a user`);
+  const parts = isMaker ? PARTS : partsFor(own, order.isParked);
+  const ofNode = settings.openOrdersNodeMax;
+  return counts.openCountOfAll() * PARTS < ofNode * parts
+    ? FINE
+    : tooMany(`the node has room for ${Math.floor((ofNode * parts) / PARTS)} of such open orders, of ${ofNode} in all`);
+}
+
+/** How far the node may be filled for one more order of a user with `own` orders. */
+function partsFor(own: number, isParked: boolean): number {
+  if (own < FEW_ORDERS) return FEW_PARTS;
+  if (isParked) return PARKED_PARTS;
+  return own < FEWER_ORDERS ? FEWER_PARTS : ANY_PARTS;
+}
+
+function tooMany(message: string): Outcome<null> {
+  return rejected(reject('TOO_MANY_OPEN_ORDERS', message));
+}
+
+// The figures of a signed order as the book keeps them, and the rules about them that need the market (wire.md 4.3,
+// 7.4, AMB-05, AMB-42): tick and minimum of a limit order, minimum and caps of a market order.
+//
+//   kind           price   quantity         amount
+//   limit          limit   quantity         0
+//   market, base   0       quantity         quote cap of a buy, or 0
+//   market, quote  0       base cap, or 0   quote target
+//
+// Not here: decimals, times, fees (above); raw bounds (src/codec).
+
+export interface OrderFigures {
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly postOnly: boolean;
+  /** 0n unless GTD. */
+  readonly goodUntilNs: TimestampNs;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly amount: number;
+}
+
+const NO_TIME = 0n as TimestampNs;
+const NO_PRICE = 0 as RawPrice;
+
+export function figuresOf(details: OrderDetails): OrderFigures {
+  if (details.kind === 'limit') {
+    const { tif, postOnly, limitPrice, quantity } = details;
+    const goodUntilNs = details.goodUntilNs ?? NO_TIME;
+    return { kind: ORDER_KIND.limit, tif, postOnly, goodUntilNs, price: limitPrice, quantity, amount: 0 };
+  }
+  const tif = details.fillOrKill ? TIF.fok : TIF.ioc;
+  const common = { tif, postOnly: false, goodUntilNs: NO_TIME, price: NO_PRICE };
+  if (details.kind === 'market-base') {
+    const { quantity, maxSellableAmount } = details;
+    return { ...common, kind: ORDER_KIND.marketBase, quantity, amount: maxSellableAmount ?? 0 };
+  }
+  const quantity = details.maxSellableQuantity ?? (0 as RawQuantity);
+  return { ...common, kind: ORDER_KIND.marketQuote, quantity, amount: details.amount };
+}
+
+/**
+ * @param isClosing the order closes a whole position: no minimum binds it.
+ * @returns INVALID_ORDER with the member at fault, or null.
+ */
+export function figuresFault(
+  figures: OrderFigures,
+  side: Side,
+  definition: MarketDefinition,
+  isClosing: boolean,
+): Reject | null {
+  const { kind, price, quantity, amount } = figures;
+  switch (kind) {
+    case ORDER_KIND.limit:
+      if (price % definition.tickSize !== 0) return faultOf('limit_price', 'off the tick');
+      if (notional18(price, quantity, definition) > AMOUNT18_MAX) {
+        return faultOf('quantity', 'more money than there can be');
+      }
+      return isClosing ? null : (belowMinimum(quantity, definition) ?? notionalFault(price, quantity, definition));
+    case ORDER_KIND.marketBase:
+      if (amount !== 0 && side !== SIDE.buy) return faultOf('max_sellable_amount', 'a quote cap is for a buy');
+      return isClosing ? null : belowMinimum(quantity, definition);
+    case ORDER_KIND.marketQuote:
+      return quantity !== 0 && side !== SIDE.sell ? faultOf('max_sellable_quantity', 'a base cap is for a sell') : null;
+  }
+}
+
+function belowMinimum(quantity: number, definition: MarketDefinition): Reject | null {
+  return quantity < definition.minimumQuantity ? faultOf('quantity', 'below the minimum') : null;
+}
+
+function notionalFault(price: RawPrice, quantity: RawQuantity, definition: MarketDefinition): Reject | null {
+  const fault = belowNotional(price, quantity, definition);
+  return fault === null ? null : faultOf('quantity', fault);
+}
+
+/**
+ * What may rest is worth the minimum at its price (AMB-124); market orders never rest and may be of any size (ORD-14).
+ *
+ * @returns why it is not, or null.
+ */
+export function belowNotional(price: RawPrice, quantity: RawQuantity, definition: MarketDefinition): string | null {
+  return notional18(price, quantity, definition) < definition.minimumNotional ? notionalText(definition) : null;
+}
+
+function notionalText({ minimumNotional }: MarketDefinition): string {
+  return `worth less than the market's minimum of ${format18(minimumNotional)} USD`;
+}
+
+function faultOf(field: string, message: string): Reject {
+  return reject('INVALID_ORDER', message, field);
+}
+
+export function triggerKindOf(condition: TriggerCondition): TriggerKind {
+  return condition.direction === 'PriceAbove' ? TRIGGER.above : TRIGGER.below;
 }

@@ -6,8 +6,21 @@
  * `compareAssetIds` has it, and of a self-match the taker's side first (PAG-02, PAG-03, AMB-35).
  */
 import type { OrderRow, TradeRow } from '../../../clearing/rows.ts';
+import type { OrderRecordView } from '../../../codec/order-record.ts';
+import { format18, formatRaw } from '../../../core/decimal.ts';
 import type { OrderId, UserId } from '../../../core/ids.ts';
 import type { MarketDefinition } from '../../../core/market-definition.ts';
+import {
+  ORDER_FLAG,
+  ORDER_KIND,
+  type OrderStatus,
+  SIDE_WORD,
+  TIF,
+  TRIGGER,
+  TRIGGER_STATE,
+} from '../../../core/order-terms.ts';
+import { enabledOf, type LiveOrder } from '../book/live-order.ts';
+import { statusOf, statusOfLive } from '../book/order-life.ts';
 
 export interface HistoryQuery {
   readonly user: UserId;
@@ -91,4 +104,125 @@ export interface HistorySnapshot {
 
 export interface OrderHistory {
   read<T>(reader: (snapshot: HistorySnapshot) => T): T;
+}
+
+// Order records as reads show them (wire.md 7.9): from memory the optimistic view, from the tables what was final
+// (AMB-128, AMB-142). Amounts are human decimals; the keys are the wire's.
+
+type Recorded = Pick<
+  PastOrder,
+  | 'orderId'
+  | 'side'
+  | 'kind'
+  | 'tif'
+  | 'flags'
+  | 'price'
+  | 'quantity'
+  | 'amount'
+  | 'parentId'
+  | 'goodUntilNs'
+  | 'triggerKind'
+  | 'triggerPrice'
+  | 'triggerState'
+  | 'filledQuantity'
+  | 'filledNotional'
+  | 'fees'
+  | 'timestampNs'
+  | 'lastUpdateNs'
+>;
+
+/** What follows from more than the record. */
+interface Derived {
+  readonly pendingQuantity: number;
+  readonly pendingNotional: bigint;
+  readonly pendingFees: bigint;
+  readonly enabledQuantity: number;
+  readonly status: OrderStatus;
+  readonly isInFlight: boolean;
+}
+
+/** The optimistic view of an order in memory. */
+export function recordOfLive(order: LiveOrder): OrderRecordView {
+  const { pendingQuantity, pendingNotional, pendingFees, requests } = order;
+  const pending = { pendingQuantity, pendingNotional, pendingFees };
+  const derived = { status: statusOfLive(order), enabledQuantity: enabledOf(order), isInFlight: requests > 0 };
+  return record(order.market.definition, order, { ...pending, ...derived });
+}
+
+/** A finished order from the tables. */
+export function recordOfRow(row: PastOrder, definition: MarketDefinition): OrderRecordView {
+  const { enabledQuantity } = row;
+  const pending = { pendingQuantity: 0, pendingNotional: 0n, pendingFees: 0n };
+  return record(definition, row, { ...pending, status: statusOf(row), enabledQuantity, isInFlight: false });
+}
+
+function record(definition: MarketDefinition, order: Recorded, derived: Derived): OrderRecordView {
+  const { status } = derived;
+  const { quantityDecimals, assetId } = definition;
+  return {
+    order_id: order.orderId,
+    base_asset: assetId,
+    side: SIDE_WORD[order.side],
+    ...sizeOf(definition, order),
+    confirmed_filled_quantity: formatRaw(order.filledQuantity, quantityDecimals),
+    pending_filled_quantity: formatRaw(derived.pendingQuantity, quantityDecimals),
+    confirmed_filled_amount: format18(order.filledNotional),
+    pending_filled_amount: format18(derived.pendingNotional),
+    confirmed_trading_fees_amount: format18(order.fees),
+    pending_trading_fees_amount: format18(derived.pendingFees),
+    good_until_timestamp_ns: order.tif === TIF.gtd ? order.goodUntilNs : null,
+    timestamp_ns: order.timestampNs,
+    in_flight: derived.isInFlight,
+    canceled: status === 'Canceled',
+    status,
+    ...triggerOf(definition, order, derived.enabledQuantity),
+    last_update_timestamp_ns: order.lastUpdateNs,
+    is_immediate_or_cancel: order.tif === TIF.ioc || order.tif === TIF.fok,
+    is_fill_or_kill: order.tif === TIF.fok,
+    is_liquidation: (order.flags & ORDER_FLAG.liquidation) !== 0,
+    is_auto_deleverage: false,
+    is_reduce_only: (order.flags & ORDER_FLAG.reduceOnly) !== 0,
+  };
+}
+
+type Size = Pick<
+  OrderRecordView,
+  'limit_price' | 'quantity' | 'amount' | 'max_sellable_amount' | 'max_sellable_quantity'
+>;
+
+/** Which figures are set follows from the kind; 0 stands for none (wire.md 7.9). */
+function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, order: Recorded): Size {
+  const { kind, amount } = order;
+  const isQuote = kind === ORDER_KIND.marketQuote;
+  const quantity = order.quantity === 0 ? null : formatRaw(order.quantity, quantityDecimals);
+  const quoteAmount = amount === 0 ? null : formatRaw(amount, quantityDecimals);
+  return {
+    limit_price: kind === ORDER_KIND.limit ? formatRaw(order.price, priceDecimals) : null,
+    quantity: isQuote ? null : quantity,
+    amount: isQuote ? quoteAmount : null,
+    max_sellable_amount: isQuote ? null : quoteAmount,
+    max_sellable_quantity: isQuote ? quantity : null,
+  };
+}
+
+type TriggerMembers = Pick<
+  OrderRecordView,
+  'trigger_above_price' | 'trigger_below_price' | 'trigger_touched' | 'parent_id' | 'trigger_enabled_quantity'
+>;
+
+/** All null without a trigger; the enabled quantity belongs to a child (AMB-29). */
+function triggerOf(
+  { priceDecimals, quantityDecimals }: MarketDefinition,
+  { triggerKind, triggerState, triggerPrice, parentId }: Recorded,
+  enabledQuantity: number,
+): TriggerMembers {
+  const price = formatRaw(triggerPrice, priceDecimals);
+  const isChild = parentId !== '';
+  return {
+    trigger_above_price: triggerKind === TRIGGER.above ? price : null,
+    trigger_below_price: triggerKind === TRIGGER.below ? price : null,
+    trigger_touched: triggerKind === TRIGGER.none ? null : triggerState !== TRIGGER_STATE.dormant,
+    parent_id: isChild ? parentId : null,
+    trigger_enabled_quantity: isChild ? formatRaw(enabledQuantity, quantityDecimals) : null,
+  };
 }

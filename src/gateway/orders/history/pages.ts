@@ -21,7 +21,6 @@
  * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page. Where m
  * is large, some places of memory narrow that down (history-ask.ts).
  */
-
 import type { OrderRecordView } from '../../../codec/order-record.ts';
 import { rowsBefore } from '../../../core/arithmetic.ts';
 import { assert, must } from '../../../core/assert.ts';
@@ -40,16 +39,17 @@ import {
   type Placed,
   placeOfTrade,
   type ReceivedMarkets,
+  type RowFilter,
   type RowForm,
   type Show,
   type TradePlace,
+  takesAll,
+  takesOrder,
+  takesTrade,
 } from './history-ask.ts';
-import type { HistoryQuery, OrderHistory } from './order-history.ts';
-import { recordOfLive, recordOfRow } from './order-record.ts';
+import { type HistoryQuery, type OrderHistory, recordOfLive, recordOfRow } from './order-history.ts';
 import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
-import { type RowFilter, takesAll, takesOrder, takesTrade } from './row-filter.ts';
-import type { Tail } from './tail.ts';
-import type { TailTrade } from './trade-tail.ts';
+import type { Tail, TailTrade } from './tail.ts';
 
 /** With fewer orders of memory before a page the tables are read from as many before it. */
 const FEW_BEFORE = 1_024;

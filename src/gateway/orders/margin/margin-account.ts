@@ -39,10 +39,15 @@ import {
   type StoredEquity,
 } from '../../../risk/account.ts';
 import { type AssetTerms, WEIGHT_ONE } from '../../../risk/asset-terms.ts';
+import type { Measures } from '../../../risk/caps.ts';
 import { moveInterest } from '../../../risk/caps.ts';
 import { capacityOf, offsetLots, requirementOf } from '../../../risk/exposure.ts';
+import type { ExposureEntry } from '../../../risk/exposure-queue.ts';
 import { ExposureQueue } from '../../../risk/exposure-queue.ts';
 import type { Legs } from '../../../risk/position.ts';
+import type { AssetPrices } from '../../../risk/prices.ts';
+import type { RiskTerms } from '../../../risk/risk-terms.ts';
+import type { LossEntry, LossSide } from '../../../risk/worst-loss.ts';
 import {
   type LossAtPrice,
   lossOf,
@@ -51,10 +56,9 @@ import {
   priceWorth,
   type WorstLoss,
 } from '../../../risk/worst-loss.ts';
-import { optimisticOf, type SpotAccount } from '../balances/holds.ts';
+import { optimisticOf, type SpotAccount } from '../balances/balance.ts';
 import type { MarketSlot } from '../book/markets.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import type { OrderExposure } from './order-exposure.ts';
 
 /** Both legs, signed, 18 decimals. */
 interface LegPair {
@@ -107,6 +111,33 @@ export interface Position {
   /** What fills of its orders may cost, and that figure as it was last worked out. */
   readonly losses: MarketLosses;
   readonly worst: KnownLoss;
+}
+
+/** What others have in an asset when an order is taken, what its vaults hold, and what binds it. */
+export interface OthersMeasures extends Measures {
+  readonly holdings: bigint;
+  readonly risk: RiskTerms;
+  readonly prices: AssetPrices;
+  /** What the user's fills of this kind had undone by then for what others have, 10^-18 of the asset. */
+  readonly excused: bigint;
+}
+
+/** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */
+export interface OrderExposure {
+  readonly position: Position;
+  /** Null of a spot sell, which presses on nothing. */
+  readonly queue: OrderQueue | null;
+  /** Owned by the order, by its index. */
+  readonly entry: ExposureEntry<number>;
+  readonly losses: LossSide;
+  readonly loss: LossEntry;
+  /** What a market order is taken to trade at; set when it is released. */
+  marketPrice: bigint;
+  /** The account's count of undone fills when its terms were taken, and what others had in the asset; null: no cap binds it. */
+  undone: number;
+  others: OthersMeasures | null;
+  /** Raw price beyond which a market order is not matched; 0: not known. Set when it is released. */
+  bound: number;
 }
 
 /** A figure of a position, and what it was worked out from. */
@@ -182,7 +213,7 @@ export class MarginAccount {
   readonly #seen = { assets: -1, spot: -1, own: -1 };
   readonly #sums = emptyInitial();
 
-  /** @param toCheck gets positions with reduce-only orders that have moved (reduce-only-excess.ts). */
+  /** @param toCheck gets positions with reduce-only orders that have moved (reductions.ts). */
   constructor(user: UserId, index: number, spot: SpotAccount, assets: AssetRisks, toCheck: Set<Position>) {
     this.#toCheck = toCheck;
     this.user = user;

@@ -16,8 +16,15 @@ import type { Holds, UpdateCount } from '../balances/holds.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from '../book/live-order.ts';
 import type { OrderFault } from '../book/order-events.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import { decidedBase, MarginAccount, optimisticBase, type Position } from './margin-account.ts';
-import { lossesOf, type OrderExposure, type OthersMeasures, queueOf } from './order-exposure.ts';
+import {
+  decidedBase,
+  MarginAccount,
+  type OrderExposure,
+  type OthersMeasures,
+  optimisticBase,
+  type Position,
+} from './margin-account.ts';
+import { lossesOf, queueOf } from './order-exposure.ts';
 
 /** Clearing's event of a position, flushed and absolute. */
 export interface PositionUpdate {
@@ -41,9 +48,9 @@ const PENDING = 2 ** 52;
 
 export class MarginAccounts {
   readonly assets: AssetRisks;
-  /** Accounts of which an order has added exposure since this was last tidied (auto-reduce.ts). */
+  /** Accounts of which an order has added exposure since this was last tidied (reductions.ts). */
   readonly withOrders: Set<MarginAccount> = new Set();
-  /** Positions with reduce-only orders of which something has moved since they were last checked (reduce-only-excess.ts). */
+  /** Positions with reduce-only orders of which something has moved since they were last checked (reductions.ts). */
   readonly reduceOnlyToCheck: Set<Position> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   /** Base of the fills undone for what others have, by user, then by asset and kind; no more users than have margin accounts. */

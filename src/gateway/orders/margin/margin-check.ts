@@ -33,9 +33,9 @@ import type { Accounts } from '../balances/accounts.ts';
 import type { Released } from '../balances/spending.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from '../book/live-order.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
-import type { OrderQueue } from './margin-account.ts';
+import type { OrderExposure, OrderQueue } from './margin-account.ts';
 import type { MarginAccounts } from './margin-accounts.ts';
-import { exposureOf, type OrderExposure, setLoss } from './order-exposure.ts';
+import { exposureOf, setLoss } from './order-exposure.ts';
 
 const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
@@ -110,7 +110,7 @@ export class MarginCheck {
 
   /**
    * The room of a placed reduce-only order, its fills left out; null of every other order. Of one that rests the room to take is
-   * the whole position: older orders give way to what it takes (reduce-only-excess.ts).
+   * the whole position: older orders give way to what it takes (reductions.ts).
    */
   roomOf(order: LiveOrder): Room | null {
     const { exposure: own } = order;

@@ -3,7 +3,7 @@
  * and reads.
  *
  *   clearing ── position, oracle price, market risk, risk row ─▶ asset-risks.ts, margin-accounts.ts
- *   orders ── margin-check.ts ─▶ admitted or refused            turns ── auto-reduce.ts ─▶ reductions
+ *   orders ── margin-check.ts ─▶ admitted or refused            turns ── reductions.ts ─▶ reductions
  *   reads ── margin-view.ts, simulation.ts
  *
  * Every check and read at a time brings the prices up to it first.
@@ -24,13 +24,11 @@ import type { OrderSink } from '../book/order-events.ts';
 import type { PendingRequests, ReduceRequest } from '../entry/pending-requests.ts';
 import { DEFAULT_SETTINGS, type OrderSettings } from '../settings.ts';
 import { type AssetMarks, AssetRisks } from './asset-risks.ts';
-import { AutoReduce } from './auto-reduce.ts';
 import type { Requirements } from './margin-account.ts';
 import { MarginAccounts, type PositionUpdate } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
-import { type Cut, ReduceOnlyExcess } from './reduce-only-excess.ts';
-import type { Reduction } from './reduction-plan.ts';
+import { AutoReduce, type Cut, ReduceOnlyExcess, type Reduction } from './reductions.ts';
 import { simulate, type Trial } from './simulation.ts';
 
 // Orders that the node itself reduces or cancels: requests like a user's, without a sender. While one is pending the

@@ -11,13 +11,10 @@
  */
 import { mulDivCeil, powerOfTen } from '../../../core/arithmetic.ts';
 import { ORDER_KIND, SIDE } from '../../../core/order-terms.ts';
-import type { Measures } from '../../../risk/caps.ts';
 import { EXPOSURE_BOOK, exposureBook, exposureOf as exposureLeft } from '../../../risk/exposure.ts';
-import { type Exposure, type ExposureEntry, NO_EXPOSURE } from '../../../risk/exposure-queue.ts';
-import type { AssetPrices } from '../../../risk/prices.ts';
+import { type Exposure, NO_EXPOSURE } from '../../../risk/exposure-queue.ts';
 import { quote18 } from '../../../risk/reservation.ts';
-import type { RiskTerms } from '../../../risk/risk-terms.ts';
-import type { LossEntry, LossSide, LossTerms, MarketLosses } from '../../../risk/worst-loss.ts';
+import type { LossSide, LossTerms, MarketLosses } from '../../../risk/worst-loss.ts';
 import { filledNotionalOf, isOver, lotsWith, type Released } from '../balances/spending.ts';
 import {
   filledOf,
@@ -27,34 +24,7 @@ import {
   type OrderTerms,
   type PendingReplace,
 } from '../book/live-order.ts';
-import type { OrderQueue, Position } from './margin-account.ts';
-
-/** What others have in an asset when an order is taken, what its vaults hold, and what binds it. */
-export interface OthersMeasures extends Measures {
-  readonly holdings: bigint;
-  readonly risk: RiskTerms;
-  readonly prices: AssetPrices;
-  /** What the user's fills of this kind had undone by then for what others have, 10^-18 of the asset. */
-  readonly excused: bigint;
-}
-
-/** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */
-export interface OrderExposure {
-  readonly position: Position;
-  /** Null of a spot sell, which presses on nothing. */
-  readonly queue: OrderQueue | null;
-  /** Owned by the order, by its index. */
-  readonly entry: ExposureEntry<number>;
-  readonly losses: LossSide;
-  readonly loss: LossEntry;
-  /** What a market order is taken to trade at; set when it is released. */
-  marketPrice: bigint;
-  /** The account's count of undone fills when its terms were taken, and what others had in the asset; null: no cap binds it. */
-  undone: number;
-  others: OthersMeasures | null;
-  /** Raw price beyond which a market order is not matched; 0: not known. Set when it is released. */
-  bound: number;
-}
+import type { OrderExposure, OrderQueue, Position } from './margin-account.ts';
 
 /** The queue in which an order counts, of those of its position; null of a spot sell. */
 export function queueOf(

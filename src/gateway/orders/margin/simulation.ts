@@ -7,7 +7,6 @@
  *   after      and with the trade; open orders net against the position that the trade leaves
  *   accepted   the order's requirement fits before the trade, or it adds none; and its fills are covered (MON-07)
  */
-
 import type { SimulationView } from '../../../codec/margin-replies.ts';
 import type { SimulateRequest } from '../../../codec/simulate-request.ts';
 import { mulDivCeil, mulDivFloor, powerOfTen, tradingFee18 } from '../../../core/arithmetic.ts';
@@ -32,7 +31,7 @@ import { afterFill, isOpen, type Legs, NO_LEGS, usdDelta } from '../../../risk/p
 import { rawBound } from '../../../risk/price-bounds.ts';
 import { newLossEntry } from '../../../risk/worst-loss.ts';
 import type { SubAccount } from '../balances/accounts.ts';
-import { availableOf, optimisticOf } from '../balances/holds.ts';
+import { availableOf, optimisticOf } from '../balances/balance.ts';
 import type { MarketSlot } from '../book/markets.ts';
 import {
   type MarginAccount,
