@@ -6,7 +6,15 @@
  * nothing to delete: `signedString` asserts exactly that, so `"a b"` can never sign like `"ab"`.
  */
 import { assert } from '../core/assert.ts';
-import { type AssetId, parseAssetId, parseUserId, type UserId } from '../core/ids.ts';
+import {
+  type AssetId,
+  type ChainId,
+  parseAddress,
+  parseAssetId,
+  parseChainId,
+  parseUserId,
+  type UserId,
+} from '../core/ids.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { KnownTexts } from './known-texts.ts';
@@ -44,6 +52,13 @@ export interface Spelled<Id extends string> {
 
 export type SpelledUser = Spelled<UserId>;
 export type SpelledAsset = Spelled<AssetId>;
+export type SpelledChain = Spelled<ChainId>;
+
+/** As received, and 64 hex digits of it, right-padded. */
+export interface SpelledAddress {
+  readonly text: string;
+  readonly address: string;
+}
 
 /** Of this thread. */
 const knownUsers = new KnownTexts<SpelledUser>();
@@ -76,6 +91,29 @@ export function readAsset(cursor: JsonCursor): SpelledAsset {
 export function assetOf(text: string): SpelledAsset | null {
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);
   return id === null ? null : { id, text };
+}
+
+/** Reads a token on its chain: an index is none. */
+export function readToken(cursor: JsonCursor): SpelledAsset {
+  const asset = readAsset(cursor);
+  if (asset.id !== '' && !asset.id.includes('@')) cursor.fail('expected <token>@<chain id>');
+  return asset;
+}
+
+/** Reads an address of a chain, without `@chain`. */
+export function readAddress(cursor: JsonCursor): SpelledAddress {
+  const text = cursor.readString(STRING_DECODED_MAX);
+  const address = parseAddress(text);
+  if (address === null) cursor.fail('expected an address of 64 hex digits');
+  return { text, address: address ?? '' };
+}
+
+/** Reads a chain id in any accepted spelling. */
+export function readChain(cursor: JsonCursor): SpelledChain {
+  const text = cursor.readString(STRING_DECODED_MAX);
+  const id = parseChainId(text);
+  if (id === null) cursor.fail('expected a chain id of 18 hex digits');
+  return { id: id ?? ('' as ChainId), text };
 }
 
 function remembered<Id extends string>(table: KnownTexts<Spelled<Id>>, spelled: Spelled<Id>): Spelled<Id> {

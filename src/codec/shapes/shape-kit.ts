@@ -1,8 +1,9 @@
 /**
  * Building blocks of the wire's shapes: JSON Schema objects, built with TypeBox, each with the TypeScript type of the
- * value that it describes.
+ * value that it describes and of the value that a reader makes of it.
  *
- *   shapes ─▶ read-shape.ts             validation of cold requests, 400 with the field
+ *   shapes ─▶ shape-reader.ts           reads requests into values with the names inside the node, 400 with the member
+ *          ─▶ canonical-text.ts         the signed bytes of an action
  *          ─▶ http/api/…                /api-doc.json and /async-api.json
  *          ─▶ tests                     every reply of a running node is validated against its shape
  *
@@ -18,32 +19,80 @@
  * What the node does with a member stands beside it, in words that begin with `x-` and are not published (INNER_WORDS):
  *
  *   x-inside   its name in the node, where that is not the name on the wire in camel case; '' for a member that is only checked
- *   x-as       the type that it is read into, such as `user`: schemas/wire-types.ts has the readers and writers of each
+ *   x-as       the type that it is read into, such as `user`. DomainTypes has those that shape-reader.ts reads; those of the
+ *              generated readers of orders are in schemas/wire-types.ts
+ *   x-sent     of an object: its members in the order in which a missing one is named, where that is not the signed order
  */
 
 import type { TObject, TOptional, TProperties, TSchema } from '@sinclair/typebox';
-import { EARLIEST_NS, SECOND_NS } from '../../core/units.ts';
+import { EARLIEST_NS, SECOND_NS, type TimestampNs } from '../../core/units.ts';
+import type { AdditionalSigner, SignerKey } from '../signatures.ts';
+import type { SpelledAddress, SpelledAsset, SpelledChain, SpelledUser } from '../signed-text.ts';
 import { Type } from './type-builder.ts';
 
-/** A schema of values of type `T`. */
-export type Shape<T = unknown> = TSchema & { readonly static: T };
+declare const INSIDE: unique symbol;
 
-/** Gives a shape its name in the documents. */
-export function named<T>(title: string, description: string, shape: Shape<T>): Shape<T> {
-  return { ...shape, title, description };
+/** A mark for the compiler alone. */
+interface Carrier<Inside> {
+  readonly [INSIDE]?: Inside;
 }
+
+/** A schema of values of type `T`, of each of which a reader makes an `Inside` (shape-reader.ts). */
+export type Shape<T = unknown, Inside = T> = TSchema & { readonly static: T } & Carrier<Inside>;
+
+/** What a reader makes of a value of this schema. */
+export type InsideOf<S extends TSchema> =
+  S extends Carrier<infer Inside> ? (unknown extends Inside ? S['static'] : Inside) : S['static'];
+
+/** The values of `x-as` that shape-reader.ts reads, and what it makes of a member with it. */
+export interface DomainTypes {
+  readonly user: SpelledUser;
+  readonly asset: SpelledAsset;
+  /** An asset of the form `<token>@<chain id>`. */
+  readonly token: SpelledAsset;
+  readonly address: SpelledAddress;
+  readonly chain: SpelledChain;
+  /** A base-10 text below 2^256. */
+  readonly 'u256 text': string;
+  /** 64 bytes, or none. */
+  readonly signature: Uint8Array;
+  readonly nanoseconds: TimestampNs;
+  readonly 'signer key': SignerKey;
+  readonly 'co-signers': readonly AdditionalSigner[];
+}
+
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+type NameInside<Name, S> = S extends { readonly 'x-inside': infer Own } ? Own : Camel<Name>;
+type MemberInside<S extends TSchema> =
+  S extends TOptional<TSchema>
+    ? S extends { readonly default: unknown }
+      ? InsideOf<S>
+      : InsideOf<S> | (S extends { readonly 'x-unset': string } ? undefined : null)
+    : InsideOf<S>;
+
+/** What a reader makes of an object: an optional member that is absent is null, one of `leftOut` undefined. */
+export type ObjectInside<Properties extends TProperties> = {
+  readonly [Name in keyof Properties as Exclude<NameInside<Name, Properties[Name]> & string, ''>]: MemberInside<
+    Properties[Name]
+  >;
+};
+
+/** An object with what a reader makes of it. */
+export type ObjectOf<Properties extends TProperties> = TObject<Properties> & Carrier<ObjectInside<Properties>>;
 
 /** Words of a shape that are for the node alone: no document and no reader of trees heeds them. */
-export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as'];
+export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as', 'x-sent'];
 
-/** A member with this name in the node; '' for one that is only checked. */
-export function inside<S extends TSchema>(name: string, shape: S): S {
-  return { ...shape, 'x-inside': name };
+/** The name in the node of a member: '' for one that is only checked. */
+export function nameInside(name: string, shape: TSchema): string {
+  return (
+    (shape['x-inside'] as string | undefined) ?? name.replace(/_([a-z0-9])/g, (_, next: string) => next.toUpperCase())
+  );
 }
 
-/** A shape whose values are read into a type of the node. */
-export function readAs<S extends TSchema>(type: string, shape: S): S {
-  return { ...shape, 'x-as': type };
+/** Gives a shape its name in the documents. */
+export function named<T, Inside = T>(title: string, description: string, shape: Shape<T, Inside>): Shape<T, Inside> {
+  return { ...shape, title, description };
 }
 
 /** The same shape with a description for its place of use. */
@@ -53,27 +102,71 @@ export function described<S extends TSchema>(shape: S, description: string): S {
     : (Type.Unsafe({ allOf: [shape], description }) as TSchema as S);
 }
 
-export function nullable<T>(shape: Shape<T>): Shape<T | null> {
-  return Type.Unsafe<T | null>({ anyOf: [shape, Type.Null()] });
+/** A member with this name in the node; '' for one that is only checked. */
+export function inside<const Name extends string, S extends TSchema>(
+  name: Name,
+  shape: S,
+): S & { readonly 'x-inside': Name } {
+  return { ...shape, 'x-inside': name };
+}
+
+/** A shape whose values are read into a type of the node. */
+export function readAs<Name extends keyof DomainTypes, S extends TSchema>(
+  type: Name,
+  shape: S,
+): Shape<S['static'], DomainTypes[Name]>;
+export function readAs<S extends TSchema>(type: string, shape: S): S;
+export function readAs(type: string, shape: TSchema): TSchema {
+  return { ...shape, 'x-as': type };
+}
+
+/** The object names a missing member in this order, which is not that of its signed text. */
+export function sent<S extends TSchema>(order: readonly string[], shape: S): S {
+  return { ...shape, 'x-sent': order };
+}
+
+export function nullable<S extends TSchema>(shape: S): Shape<S['static'] | null, InsideOf<S> | null> {
+  return Type.Unsafe({ anyOf: [shape, Type.Null()] });
 }
 
 /** An optional member. */
-export function optional<T>(shape: Shape<T>): TOptional<Shape<T>> {
-  return Type.Optional(shape);
+export function optional<S extends TSchema>(shape: S): TOptional<S> {
+  return Type.Optional(shape as TSchema) as unknown as TOptional<S>;
+}
+
+/** An optional member that stands for this value when it is absent, in its signed text too. */
+export function defaulted<T, Inside>(
+  shape: Shape<T, Inside>,
+  value: T,
+): TOptional<Shape<T, Inside>> & { readonly default: T } {
+  return Type.Optional({ ...shape, default: value }) as unknown as TOptional<Shape<T, Inside>> & {
+    readonly default: T;
+  };
 }
 
 /** A signed member that may be null, and is left out of the signed text then: any other signs as null. */
-export function leftOut<T>(shape: Shape<T>): TOptional<Shape<T | null>> {
-  return Type.Optional({ ...nullable(shape), 'x-unset': 'left out of the signed text' } as Shape<T | null>);
+export function leftOut<S extends TSchema>(
+  shape: S,
+): TOptional<Shape<S['static'] | null, InsideOf<S> | null>> & { readonly 'x-unset': string } {
+  const unset = { 'x-unset': 'left out of the signed text' };
+  return { ...optional(nullable(shape)), ...unset };
 }
 
 /** An object that rejects unknown members. */
-export function closed<Properties extends TProperties>(properties: Properties): TObject<Properties> {
+export function closed<Properties extends TProperties>(properties: Properties): ObjectOf<Properties> {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-export function listOf<T>(items: Shape<T>, bounds: { minItems?: number; maxItems?: number } = {}): Shape<readonly T[]> {
-  return Type.Unsafe<readonly T[]>({ type: 'array', items, ...bounds });
+/** An object that skips unknown members. */
+export function open<Properties extends TProperties>(properties: Properties): ObjectOf<Properties> {
+  return Type.Object(properties);
+}
+
+export function listOf<S extends TSchema>(
+  items: S,
+  bounds: { minItems?: number; maxItems?: number } = {},
+): Shape<readonly S['static'][], readonly InsideOf<S>[]> {
+  return Type.Unsafe({ type: 'array', items, ...bounds });
 }
 
 /** An object with ids as member names. Read as a Map: an object would reorder index-like names. */
@@ -90,14 +183,21 @@ export function words<const Word extends string>(...all: readonly Word[]): Shape
   return Type.Unsafe<Word>({ type: 'string', enum: [...all] });
 }
 
+type Members = Readonly<Record<string, TSchema>>;
+type ChoiceInside<All extends Members> = {
+  readonly [Tag in keyof All]: { readonly [Own in Tag]: InsideOf<All[Tag]> };
+}[keyof All];
+
 /** An externally tagged union: an object with exactly one of the members. */
-export function choice<T>(members: Readonly<Record<string, Shape>>): Shape<T> {
+export function choice<const All extends Members>(members: All): Shape<unknown, ChoiceInside<All>> {
   const objects = Object.entries(members).map(([tag, value]) => closed({ [tag]: value }));
-  return Type.Unsafe<T>({ oneOf: objects });
+  return Type.Unsafe({ oneOf: objects });
 }
 
-export function either<T>(...shapes: readonly Shape[]): Shape<T> {
-  return Type.Unsafe<T>({ anyOf: [...shapes] });
+export function either<const All extends readonly TSchema[]>(
+  ...shapes: All
+): Shape<All[number]['static'], InsideOf<All[number]>> {
+  return Type.Unsafe({ anyOf: [...shapes] });
 }
 
 // ---- the atoms of the wire (wire.md 2)
@@ -111,7 +211,7 @@ export const USER_ID: Shape<string> = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description: 'Ed25519 public key, 64 lower-case hex digits',
 });
-export const USER_ID_GIVEN: Shape<string> = readAs(
+export const USER_ID_GIVEN: Shape<string, SpelledUser> = readAs(
   'user',
   Type.String({
     pattern: '^(?:0[xX])?[0-9a-fA-F]{64}$',
@@ -125,7 +225,7 @@ export const ASSET_ID: Shape<string> = Type.String({
 /** `<address>@<chain>` in every accepted spelling: 20 or 32 bytes of address, `0x` and capitals on either half. */
 const TOKEN_GIVEN = '(?:0[xX])?(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40})@(?:0[xX])?[0-9a-fA-F]{18}';
 const INDEX_TO_65535 = '0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]';
-export const ASSET_ID_GIVEN: Shape<string> = readAs(
+export const ASSET_ID_GIVEN: Shape<string, SpelledAsset> = readAs(
   'asset',
   Type.String({
     pattern: `^(?:${INDEX_TO_65535}|${TOKEN_GIVEN})$`,
@@ -164,7 +264,7 @@ export const NANOSECONDS: Shape<bigint> = Type.Unsafe<bigint>({
   description: 'nanoseconds since 1970; passes 2^53, never send it through a double',
 });
 /** Of a request: what `isOfOtherUnit` takes for another unit is excluded (MCH-11). */
-export const INSTANT: Shape<bigint> = readAs(
+export const INSTANT: Shape<bigint, TimestampNs> = readAs(
   'nanoseconds',
   Type.Unsafe<bigint>({
     type: 'integer',
