@@ -3,35 +3,22 @@
  * co-signers, or both.
  */
 import type { UserId } from '../core/ids.ts';
-import type { Outcome } from '../core/outcome.ts';
-import { decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
-import { readAdditionalSigners, readSignature, type Signatures } from './signatures.ts';
-import { readUser, STRING_DECODED_MAX } from './signed-text.ts';
+import { accepted, type Outcome } from '../core/outcome.ts';
+import { decodeShape } from './shape-reader.ts';
+import { type ActionRead, AUTH_REQUEST } from './shapes/account-shapes.ts';
+import { NO_SIGNERS, type Signatures } from './signatures.ts';
+import type { SpelledUser } from './signed-text.ts';
 
 export interface AuthRequest extends Signatures {
   readonly userId: UserId;
   readonly nonce: string;
 }
 
-const BODY = objectShape('skip', ['user_id', 'nonce', 'signature', 'additional_signers?']);
+export type AuthRead = Omit<ActionRead<never>, 'inner'> & { readonly user: SpelledUser; readonly nonce: string };
 
 export function decodeAuth(bytes: Uint8Array, start: number, end: number): Outcome<AuthRequest> {
-  return decodeText(bytes, start, end, readAuth);
-}
-
-function readAuth(cursor: JsonCursor): AuthRequest | null {
-  let userId = '' as UserId;
-  let nonce = '';
-  let signature: Uint8Array = new Uint8Array();
-  let additionalSigners: Signatures['additionalSigners'] = [];
-  cursor.enterObject();
-  for (let name = cursor.nextMember(BODY); name !== null; name = cursor.nextMember(BODY)) {
-    if (name === 'user_id') userId = readUser(cursor).id;
-    else if (name === 'nonce') nonce = cursor.readString(STRING_DECODED_MAX);
-    else if (name === 'signature') signature = readSignature(cursor);
-    else additionalSigners = readAdditionalSigners(cursor);
-  }
-  return cursor.hasFailed ? null : { userId, nonce, signature, additionalSigners };
+  const read = decodeShape(AUTH_REQUEST, bytes, start, end);
+  if (!read.ok) return read;
+  const { user, nonce, signature, additionalSigners } = read.value;
+  return accepted({ userId: user.id, nonce, signature, additionalSigners: additionalSigners ?? NO_SIGNERS });
 }

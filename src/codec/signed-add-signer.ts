@@ -6,12 +6,10 @@
  *   user, oms_nonce, ce_nonce, signer, weight, session_duration_ns     with a fresh value of `GET /nonce/{user_id}`
  */
 import type { Outcome } from '../core/outcome.ts';
-import { type Draft, decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
-import { readSignerKey, type SignerKey, signerKeyText } from './signatures.ts';
-import { readUser, type SpelledUser, STRING_DECODED_MAX, signedString } from './signed-text.ts';
-import { type ActionRequest, readAction } from './signed-transfer.ts';
+import { ADD_SIGNER_REQUEST } from './shapes/account-shapes.ts';
+import type { SignerKey } from './signatures.ts';
+import { type ActionRequest, decodeAction } from './signed-action.ts';
+import type { SpelledUser } from './signed-text.ts';
 
 export interface SignedAddSigner {
   readonly user: SpelledUser;
@@ -26,50 +24,13 @@ export interface SignedAddSigner {
   readonly omsNonce: string | null;
 }
 
-const ADD_SIGNER = objectShape('refuse', [
-  'user',
-  'oms_nonce?',
-  'signer',
-  'weight',
-  'session_duration_ns?',
-  'ce_nonce',
-]);
-const WEIGHT_MAX = 4_294_967_295;
-/** Nonces of this node have 43 characters. */
-const OMS_NONCE_FORM = /^[!#-[\]-~]{1,64}$/;
+/** The members of either text. */
+export type AddSignerRead = Omit<SignedAddSigner, 'omsNonce'> | (SignedAddSigner & { readonly omsNonce: string });
 
 export function decodeAddSigner(
   bytes: Uint8Array,
   start: number,
   end: number,
 ): Outcome<ActionRequest<SignedAddSigner>> {
-  return decodeText(bytes, start, end, (cursor) => readAction(cursor, readAddSigner, addSignerText));
-}
-
-function readAddSigner(cursor: JsonCursor): SignedAddSigner {
-  const inner: Partial<Draft<SignedAddSigner>> = { sessionDurationNs: null, omsNonce: null };
-  cursor.enterObject();
-  for (let name = cursor.nextMember(ADD_SIGNER); name !== null; name = cursor.nextMember(ADD_SIGNER)) {
-    if (name === 'user') inner.user = readUser(cursor);
-    else if (name === 'oms_nonce') inner.omsNonce = readOmsNonce(cursor);
-    else if (name === 'signer') inner.signer = readSignerKey(cursor);
-    else if (name === 'weight') inner.weight = cursor.readInteger(1, WEIGHT_MAX);
-    else if (name === 'session_duration_ns') inner.sessionDurationNs = cursor.readNull() ? null : cursor.readU64();
-    else inner.ceNonce = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
-  }
-  return inner as SignedAddSigner;
-}
-
-function readOmsNonce(cursor: JsonCursor): string {
-  const text = cursor.readString(STRING_DECODED_MAX);
-  if (!OMS_NONCE_FORM.test(text)) cursor.fail('expected a value of GET /nonce/{user_id}');
-  return text;
-}
-
-/** Canonical text of an add-signer's `inner`. */
-export function addSignerText({ user, signer, weight, sessionDurationNs, ceNonce, omsNonce }: SignedAddSigner): string {
-  const [account, key] = [`{"user":"${signedString(user.text)}"`, `"signer":${signerKeyText(signer)}`];
-  const terms = `"weight":${weight},"session_duration_ns":${sessionDurationNs}`;
-  if (omsNonce === null) return `${account},${key},${terms},"ce_nonce":${ceNonce}}`;
-  return `${account},"oms_nonce":"${signedString(omsNonce)}","ce_nonce":${ceNonce},${key},${terms}}`;
+  return decodeAction(ADD_SIGNER_REQUEST, [bytes, start, end], (read) => ({ omsNonce: null, ...read }));
 }

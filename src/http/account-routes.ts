@@ -6,9 +6,10 @@
 import { clearingReply, decodeRename, nextNonces, renameReply } from '../codec/account-bodies.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
 import type { SignerKey } from '../codec/signatures.ts';
+import type { ActionRequest } from '../codec/signed-action.ts';
 import { decodeAddSigner } from '../codec/signed-add-signer.ts';
 import { decodeSettlement, settlementReply } from '../codec/signed-settlement.ts';
-import { type ActionRequest, decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
+import { decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { type ChainId, parseChainId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';

@@ -8,7 +8,7 @@ import { PUBLIC_APPROVAL_ADDRESS } from '../chain/key-file.ts';
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import { keyFromSeed } from '../client/keys.ts';
 import { signTransfer } from '../client/signed-actions.ts';
-import { decodeTransfer, transferText } from '../codec/signed-transfer.ts';
+import { decodeTransfer } from '../codec/signed-transfer.ts';
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
@@ -155,9 +155,9 @@ function verifiedTransfer(body: string): OperatorCommand {
   const bytes = Buffer.from(body, 'utf8');
   const decoded = decodeTransfer(bytes, 0, bytes.length);
   assert(decoded.ok, 'a seeded transfer decodes');
-  const { inner, signature } = decoded.value;
+  const { inner, signature, text } = decoded.value;
   const key = must(parseHex(inner.user.id, 32), 'a user id is 32 bytes of hex');
-  assert(verify(signature, Buffer.from(transferText(inner), 'latin1'), key), 'a seeded transfer is signed by its user');
+  assert(verify(signature, text, key), 'a seeded transfer is signed by its user');
   return {
     kind: 'transfer',
     targetType: null,

@@ -1,19 +1,18 @@
 /** Plans as the requests that their owners sign; the script decides whether a signature is valid. */
 
 import { type AmendRequest, amendRequest } from '../../src/codec/amend-request.ts';
+import type { ActionRequest } from '../../src/codec/signed-action.ts';
 import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
 import { type CreateRequest, writeOrder } from '../../src/codec/signed-order.ts';
 import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
-import { type SettlementRequest, type SignedSettlement, settlementText } from '../../src/codec/signed-settlement.ts';
-import type { ActionRequest, SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
-import {
-  type SignedWithdrawal,
-  type SignedWithdrawalCancel,
-  withdrawalText,
-} from '../../src/codec/signed-withdrawal.ts';
+import type { SettlementRequest, SignedSettlement } from '../../src/codec/signed-settlement.ts';
+import type { SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
+import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
+import { settlementText } from '../judges/signed-settlement.ts';
+import { withdrawalText } from '../judges/signed-withdrawal.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
 import type { Action, AmendPlan, ChangePlan, OrderPlan } from './actions.ts';
 import { nameOf, settlerOf, tokenAt, vaultAt } from './vaults.ts';
@@ -97,7 +96,7 @@ export function transferOf(action: Extract<Action, { kind: 'transfer' }>, user: 
 
 function targetTypeOf(type: Extract<Action, { kind: 'transfer' }>['type']): SignedTransfer['targetAccountType'] {
   if (type === null) return null;
-  return type === 'Isolated' ? { kind: type, asset: spelled('12' as AssetId) } : { kind: type, shape: 'name' };
+  return type === 'Isolated' ? { kind: type, asset: spelled('12' as AssetId) } : { kind: type };
 }
 
 export function closeOf(

@@ -2,12 +2,13 @@
  * Converts an example into a request that the node accepts: your user id in place of `{user_id}`, current timestamps,
  * increasing numbers, and a signature over the canonical bytes of the schema.
  */
+
+import { canonicalText } from '../../codec/canonical-text.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../codec/json-tree.ts';
 import { writeJson } from '../../codec/json-writer.ts';
 import { checkShape } from '../../codec/shapes/read-shape.ts';
 import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import type { Operation } from './api-reader.ts';
-import { canonicalText } from './canonical-text.ts';
 import { isList } from './json-text.ts';
 
 export interface Signer {

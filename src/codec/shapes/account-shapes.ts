@@ -1,5 +1,12 @@
 /** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
+import type { AuthRead } from '../auth-request.ts';
 import type { InventoryView } from '../inventory-reply.ts';
+import type { AdditionalSigner, SignerKey } from '../signatures.ts';
+import type { AddSignerRead } from '../signed-add-signer.ts';
+import type { MakerOrderRead, SettlementRead, SettlementRequestRead } from '../signed-settlement.ts';
+import type { SpelledChain } from '../signed-text.ts';
+import type { SignedClosePosition, TransferRead } from '../signed-transfer.ts';
+import type { SignedWithdrawal, SignedWithdrawalCancel } from '../signed-withdrawal.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
 import {
@@ -10,10 +17,12 @@ import {
   closed,
   DECIMAL,
   DECIMALS,
+  defaulted,
   described,
   either,
   FLAG,
   INSTANT,
+  inside,
   leftOut,
   listOf,
   mapOf,
@@ -21,11 +30,14 @@ import {
   NULL,
   named,
   nullable,
+  open,
   optional,
+  readAs,
   type Shape,
   SIDE,
   SIGNATURE,
   SUB_ACCOUNT,
+  sent,
   TEXT,
   U64,
   USER_ID,
@@ -45,10 +57,10 @@ export const NONCE: Shape = named(
   'What a login signs: its own UTF-8 bytes. Lives five minutes; the same until it is used',
   Type.Object({ value: TEXT, ce_nonce: described(COUNT, 'config_nonce of the multisig configuration') }),
 );
-export const AUTH_REQUEST: Shape = named(
+export const AUTH_REQUEST: Shape<unknown, AuthRead> = named(
   'AuthRequest',
   'A login',
-  Type.Object({ user_id: USER_ID_GIVEN, nonce: Type.String({ maxLength: 1_024 }), ...ACTION_SIGNING }),
+  open({ user_id: inside('user', USER_ID_GIVEN), nonce: Type.String({ maxLength: 1_024 }), ...ACTION_SIGNING }),
 );
 export const TOKEN: Shape = named(
   'Token',
@@ -264,7 +276,15 @@ const ACCOUNT_TYPE = either(
 const ACCOUNT_INDEX: Shape<number> = Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' });
 const NONCE_NUMBER = described(U64, 'strictly growing per user and kind of action; the SDK uses milliseconds');
 
-const TRANSFER: Shape = named(
+/** What is read of an action: its signed object and the signatures over it. */
+export interface ActionRead<Inner> {
+  readonly inner: Inner;
+  readonly signature: Uint8Array;
+  /** Null: absent. */
+  readonly additionalSigners: readonly AdditionalSigner[] | null;
+}
+
+const TRANSFER: Shape<unknown, TransferRead> = named(
   'Transfer',
   'The signed object of a transfer. A target that does not exist is created with the kind `target_account_type`, else null',
   closed({
@@ -272,51 +292,62 @@ const TRANSFER: Shape = named(
     source_index: ACCOUNT_INDEX,
     target_index: ACCOUNT_INDEX,
     transfer_asset: ASSET_ID_GIVEN,
-    transfer_amount: described(WHOLE, 'integer of 18-decimal units, as a string'),
+    transfer_amount: readAs('u256 text', described(WHOLE, 'integer of 18-decimal units, as a string')),
     target_account_type: optional(ACCOUNT_TYPE),
     nonce: NONCE_NUMBER,
   }),
 );
-export const TRANSFER_REQUEST: Shape = named(
+export const TRANSFER_REQUEST: Shape<unknown, ActionRead<TransferRead>> = named(
   'TransferRequest',
   'A signed transfer between sub-accounts',
-  Type.Object({ inner: TRANSFER, ...ACTION_SIGNING }),
+  open({ inner: TRANSFER, ...ACTION_SIGNING }),
 );
 
-const CLOSE_POSITION: Shape = named(
+const CLOSE_POSITION: Shape<unknown, SignedClosePosition> = named(
   'ClosePosition',
   'The signed object of a close-position: folds what is left of a flat position into the spot balance',
-  closed({ user: USER_ID_GIVEN, account: ACCOUNT_INDEX, asset_identifier: ASSET_ID_GIVEN, nonce: NONCE_NUMBER }),
+  closed({
+    user: USER_ID_GIVEN,
+    account: ACCOUNT_INDEX,
+    asset_identifier: inside('asset', ASSET_ID_GIVEN),
+    nonce: NONCE_NUMBER,
+  }),
 );
-export const CLOSE_POSITION_REQUEST: Shape = named(
+export const CLOSE_POSITION_REQUEST: Shape<unknown, ActionRead<SignedClosePosition>> = named(
   'ClosePositionRequest',
   'A signed close-position',
-  Type.Object({ inner: CLOSE_POSITION, ...ACTION_SIGNING }),
+  open({ inner: CLOSE_POSITION, ...ACTION_SIGNING }),
 );
 
 const AMOUNT_TEXT = Type.String({
   pattern: '^[0-9a-zA-Z]{1,78}$',
   description: 'hex of 18-decimal units: `"10"` is sixteen; decimal where the node has `amount_text` `decimal`',
 });
-const TOKEN_ASSET = Type.String({
-  pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})@(?:0[xX])?[0-9a-fA-F]{18}$',
-  description: '`<token>@<chain id>`: an index names no token',
-});
-const ADDRESS = Type.String({
-  pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
-  description: '64 hex digits, an address of 20 bytes first',
-});
+const TOKEN_ASSET = readAs(
+  'token',
+  Type.String({
+    pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})@(?:0[xX])?[0-9a-fA-F]{18}$',
+    description: '`<token>@<chain id>`: an index names no token',
+  }),
+);
+const ADDRESS = readAs(
+  'address',
+  Type.String({
+    pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+    description: '64 hex digits, an address of 20 bytes first',
+  }),
+);
 
 const REQUEST_ID = Type.String({
   pattern: '^[A-Za-z0-9+/=_\\-.:]{1,40}$',
   description: 'tells the request from an equal one: a signed text is accepted once. Signed, the last member',
 });
 
-const WITHDRAWAL: Shape = named(
+const WITHDRAWAL: Shape<unknown, SignedWithdrawal> = named(
   'Withdrawal',
   'The signed object of a withdrawal from account 0. Without a nonce the smallest one that is free; it signs as null',
   closed({
-    tplus_user: USER_ID_GIVEN,
+    tplus_user: inside('user', USER_ID_GIVEN),
     asset: TOKEN_ASSET,
     amount: AMOUNT_TEXT,
     nonce: optional(nullable(COUNT)),
@@ -334,28 +365,34 @@ export const NEXT_NONCES: Shape = named(
   }),
 );
 
-export const WITHDRAWAL_REQUEST: Shape = named(
+export const WITHDRAWAL_REQUEST: Shape<unknown, ActionRead<SignedWithdrawal>> = named(
   'WithdrawalRequest',
   'A signed withdrawal',
-  Type.Object({ inner: WITHDRAWAL, ...ACTION_SIGNING }),
+  open({ inner: WITHDRAWAL, ...ACTION_SIGNING }),
 );
 
-const WITHDRAWAL_CANCEL: Shape = named(
+const WITHDRAWAL_CANCEL: Shape<unknown, SignedWithdrawalCancel> = named(
   'WithdrawalCancel',
   'The signed object of a withdrawal cancel',
   closed({
-    tplus_user: USER_ID_GIVEN,
-    asset_address: TOKEN_ASSET,
+    tplus_user: inside('user', USER_ID_GIVEN),
+    asset_address: inside('asset', TOKEN_ASSET),
     nonce: COUNT,
-    requested_at_ns: optional(
-      described(INSTANT, 'of the row in the queue: that row and no later one with its nonce. Signed, the last member'),
+    requested_at_ns: inside(
+      'requestedNs',
+      optional(
+        described(
+          INSTANT,
+          'of the row in the queue: that row and no later one with its nonce. Signed, the last member',
+        ),
+      ),
     ),
   }),
 );
-export const WITHDRAWAL_CANCEL_REQUEST: Shape = named(
+export const WITHDRAWAL_CANCEL_REQUEST: Shape<unknown, ActionRead<SignedWithdrawalCancel>> = named(
   'WithdrawalCancelRequest',
   'A signed cancel of a withdrawal that is queued or filled',
-  Type.Object({ inner: WITHDRAWAL_CANCEL, ...ACTION_SIGNING }),
+  open({ inner: WITHDRAWAL_CANCEL, ...ACTION_SIGNING }),
 );
 
 const APPROVAL = Type.Object({
@@ -382,47 +419,61 @@ export const WITHDRAWAL_QUEUE: Shape = named(
   ),
 );
 
-export const CHAIN_GIVEN: Shape = Type.String({
-  pattern: '^(?:0[xX])?[0-9a-fA-F]{18}$',
-  description: 'chain id, 18 hex digits',
-});
+export const CHAIN_GIVEN: Shape<string, SpelledChain> = readAs(
+  'chain',
+  Type.String({ pattern: '^(?:0[xX])?[0-9a-fA-F]{18}$', description: 'chain id, 18 hex digits' }),
+);
 
-const SETTLEMENT: Shape = named(
+/** As wire.md 7.19 shows it: the signed text has another order. */
+const SENT_SETTLEMENT = ['mode', 'asset_in', 'amount_in', 'asset_out', 'amount_out', 'tplus_user'];
+
+const SETTLEMENT: Shape<unknown, SettlementRead> = named(
   'Settlement',
   'The signed object of a settlement, in this order. `asset_in` enters the vault, `asset_out` leaves it',
-  closed({
-    tplus_user: USER_ID_GIVEN,
-    sub_account_index: ACCOUNT_INDEX,
-    settler: optional(
-      nullable(described(USER_ID_GIVEN, 'registered on the chain; without it and a maker order, the user')),
-    ),
-    mode: optional({ ...described(words('margin', 'spot'), 'margin settles in a margin account'), default: 'margin' }),
-    asset_in: ADDRESS,
-    amount_in: AMOUNT_TEXT,
-    asset_out: ADDRESS,
-    amount_out: described(AMOUNT_TEXT, 'locked in the sub-account, and bound in the vault, until the settlement ends'),
-    chain_id: CHAIN_GIVEN,
-    nonce: leftOut(described(COUNT, 'of this sub-account and chain; left out or null: the next managed one')),
-    expires_at: optional(nullable(described(INSTANT, 'the approval does not outlive it. Needed with `mm_pubkey`'))),
-    mm_pubkey: optional(nullable(described(USER_ID_GIVEN, 'delegated flow: equals that of `maker_order`'))),
-    vault: leftOut(described(ADDRESS, 'the vault of the chain; any other is refused')),
-    request_id: optional(REQUEST_ID),
-  }),
+  sent(
+    SENT_SETTLEMENT,
+    closed({
+      tplus_user: inside('user', USER_ID_GIVEN),
+      sub_account_index: inside('subAccount', ACCOUNT_INDEX),
+      settler: optional(
+        nullable(described(USER_ID_GIVEN, 'registered on the chain; without it and a maker order, the user')),
+      ),
+      mode: defaulted(described(words('margin', 'spot'), 'margin settles in a margin account'), 'margin'),
+      asset_in: ADDRESS,
+      amount_in: AMOUNT_TEXT,
+      asset_out: ADDRESS,
+      amount_out: described(
+        AMOUNT_TEXT,
+        'locked in the sub-account, and bound in the vault, until the settlement ends',
+      ),
+      chain_id: CHAIN_GIVEN,
+      nonce: leftOut(described(COUNT, 'of this sub-account and chain; left out or null: the next managed one')),
+      expires_at: inside(
+        'expiresNs',
+        optional(nullable(described(INSTANT, 'the approval does not outlive it. Needed with `mm_pubkey`'))),
+      ),
+      mm_pubkey: inside(
+        'maker',
+        optional(nullable(described(USER_ID_GIVEN, 'delegated flow: equals that of `maker_order`'))),
+      ),
+      vault: leftOut(described(ADDRESS, 'the vault of the chain; any other is refused')),
+      request_id: optional(REQUEST_ID),
+    }),
+  ),
 );
-export const SETTLEMENT_REQUEST: Shape = named(
+/** What a market maker signs. */
+export const MAKER_ORDER: Shape<unknown, MakerOrderRead> = closed({
+  mm_pubkey: inside('maker', USER_ID_GIVEN),
+  settler: USER_ID_GIVEN,
+  expires_at: inside('expiresNs', INSTANT),
+});
+export const SETTLEMENT_REQUEST: Shape<unknown, SettlementRequestRead> = named(
   'SettlementRequest',
   'A signed settlement; with `maker_order` the settler is the one that the market maker has signed',
-  Type.Object({
+  open({
     inner: SETTLEMENT,
     ...ACTION_SIGNING,
-    maker_order: optional(
-      nullable(
-        Type.Object({
-          inner: closed({ mm_pubkey: USER_ID_GIVEN, settler: USER_ID_GIVEN, expires_at: INSTANT }),
-          signature: SIGNATURE,
-        }),
-      ),
-    ),
+    maker_order: optional(nullable(open({ inner: MAKER_ORDER, signature: readAs('signature', SIGNATURE) }))),
   }),
 );
 
@@ -545,10 +596,10 @@ const OMS_NONCE = Type.String({
   description: 'the value of GET /nonce; it is consumed when the signer was added',
 });
 
-export const ADD_SIGNER_REQUEST: Shape = named(
+export const ADD_SIGNER_REQUEST: Shape<unknown, ActionRead<AddSignerRead>> = named(
   'AddSignerRequest',
   'A further signer of the account; the order of the members of `inner` is that of the signed text',
-  Type.Object({
+  open({
     inner: either(
       closed({ user: USER_ID_GIVEN, ...NEW_SIGNER, session_duration_ns: optional(DURATION), ce_nonce: CE_NONCE }),
       closed({
@@ -580,7 +631,7 @@ export const MULTISIG_CONFIG: Shape = named(
     config_nonce: COUNT,
   }),
 );
-export const SIGNER_SEARCH: Shape = SIGNER_KEY;
+export const SIGNER_SEARCH: Shape<unknown, SignerKey> = SIGNER_KEY;
 export const SIGNER_ACCOUNTS: Shape = named(
   'SignerAccounts',
   'The accounts for which the key may sign; with `bare=true` the array alone',

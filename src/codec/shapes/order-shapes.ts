@@ -5,12 +5,15 @@
  * compares readers and shapes. Both reject an invalid figure or id, the readers as INVALID_ORDER after session and rate
  * (AMB-91).
  */
+import type { TOptional } from '@sinclair/typebox';
 import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,
+  type AdditionalSigner,
   ASSERTION_BYTES_MAX,
   PERSONAL_SIGNATURE_BYTES,
   SIGNATURE_BYTES,
+  type SignerKey,
 } from '../signatures.ts';
 import { STRING_DECODED_MAX } from '../signed-text.ts';
 import {
@@ -162,10 +165,13 @@ const BYTE = Type.Integer({ minimum: 0, maximum: 255 });
 const CO_SIGNATURE = bytes(SIGNATURE_BYTES);
 
 /** A key of a co-signer (wire.md 4.4, 7.20). */
-export const SIGNER_KEY: Shape = named(
-  'SignerKey',
-  'The key of a co-signer, compressed',
-  choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33), WebAuthn: bytes(33) }),
+export const SIGNER_KEY: Shape<unknown, SignerKey> = readAs(
+  'signer key',
+  named(
+    'SignerKey',
+    'The key of a co-signer, compressed',
+    choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33), WebAuthn: bytes(33) }),
+  ),
 );
 
 const PLAIN_KEY = choice({ Ed25519: bytes(32), P256: bytes(33) });
@@ -201,9 +207,9 @@ const SIGNING = {
 
 /** The members beside the `inner` of an account action. */
 export const ACTION_SIGNING: {
-  readonly signature: Shape;
-  readonly additional_signers: ReturnType<typeof optional>;
-} = { signature: MASTER_SIGNATURE, additional_signers: optional(nullable(ADDITIONAL_SIGNERS)) };
+  readonly signature: Shape<unknown, Uint8Array>;
+  readonly additional_signers: TOptional<Shape<unknown, readonly AdditionalSigner[]>>;
+} = { signature: SIGNING.signature, additional_signers: optional(readAs('co-signers', nullable(ADDITIONAL_SIGNERS))) };
 
 export const CREATE_REQUEST: Shape = named(
   'CreateRequest',

@@ -295,6 +295,19 @@ export const SIGNATURE: Shape<readonly number[]> = described(
   'Ed25519 over the canonical bytes: 64 integers from 0 to 255',
 );
 
+// ---- walking through a shape
+
+/** The alternatives of a shape, those of its alternatives among them; itself if it has none. One with a type of the node is one. */
+export function alternativesOf(shape: TSchema): readonly TSchema[] {
+  const all = (shape['anyOf'] ?? shape['oneOf'] ?? shape['allOf']) as readonly TSchema[] | undefined;
+  return all?.flatMap((one) => (one['x-as'] === undefined ? alternativesOf(one) : [one])) ?? [shape];
+}
+
+/** Whether an object of this shape may lack the member. */
+export function isOptional(shape: TSchema, name: string): boolean {
+  return !((shape['required'] ?? []) as readonly string[]).includes(name);
+}
+
 // ---- writing by a shape
 
 /**

@@ -20,14 +20,10 @@ import type { SettlementRow } from '../../clearing/rows.ts';
 import { nativeSha256 } from '../../clearing/sha256.ts';
 import { refuseNewSigner } from '../../clearing/signers/add-signer.ts';
 import { furtherSignatures, type Signatures } from '../../codec/signatures.ts';
+import type { ActionRequest } from '../../codec/signed-action.ts';
 import type { SignedAddSigner } from '../../codec/signed-add-signer.ts';
 import type { MakerOrder, SettlementRequest } from '../../codec/signed-settlement.ts';
-import type {
-  ActionRequest,
-  SignedClosePosition,
-  SignedTransfer,
-  TargetAccountType,
-} from '../../codec/signed-transfer.ts';
+import type { SignedClosePosition, SignedTransfer, TargetAccountType } from '../../codec/signed-transfer.ts';
 import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../../codec/signed-withdrawal.ts';
 import { type AssetId, type ChainId, tokenOfAsset, type UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';

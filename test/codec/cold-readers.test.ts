@@ -1,0 +1,151 @@
+// tier: quick
+/**
+ * Readers and signed texts that are built from shapes, against those that were written by hand before (test/judges): taken or
+ * refused, the code and the member of a refusal, every value and every signed text.
+ */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { decodeAuth } from '../../src/codec/auth-request.ts';
+import type { JsonValue } from '../../src/codec/json-tree.ts';
+import { writeJson } from '../../src/codec/json-writer.ts';
+import {
+  ADD_SIGNER_REQUEST,
+  AUTH_REQUEST,
+  CLOSE_POSITION_REQUEST,
+  SETTLEMENT_REQUEST,
+  TRANSFER_REQUEST,
+  WITHDRAWAL_CANCEL_REQUEST,
+  WITHDRAWAL_REQUEST,
+} from '../../src/codec/shapes/account-shapes.ts';
+import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
+import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
+import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
+import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
+import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import * as auth from '../judges/auth-request.ts';
+import * as addSigner from '../judges/signed-add-signer.ts';
+import * as settlement from '../judges/signed-settlement.ts';
+import * as transfer from '../judges/signed-transfer.ts';
+import * as withdrawal from '../judges/signed-withdrawal.ts';
+import { propertyParameters } from '../support/property.ts';
+import { damaged, fitting } from '../support/shape-arbitrary.ts';
+
+type Decode = (bytes: Uint8Array, start: number, end: number) => Outcome<object>;
+
+const COLD: readonly { readonly what: string; readonly shape: Shape; readonly read: Decode; readonly judge: Decode }[] =
+  [
+    {
+      what: 'a transfer (TRF-01, AMB-15)',
+      shape: TRANSFER_REQUEST,
+      read: decodeTransfer,
+      judge: transfer.decodeTransfer,
+    },
+    {
+      what: 'a close-position (POS-04)',
+      shape: CLOSE_POSITION_REQUEST,
+      read: decodeClosePosition,
+      judge: transfer.decodeClosePosition,
+    },
+    {
+      what: 'a withdrawal (WDR-01, MON-01, AMB-11)',
+      shape: WITHDRAWAL_REQUEST,
+      read: decodeWithdrawal,
+      judge: withdrawal.decodeWithdrawal,
+    },
+    {
+      what: 'a withdrawal cancel (WDR-13, MON-01)',
+      shape: WITHDRAWAL_CANCEL_REQUEST,
+      read: decodeWithdrawalCancel,
+      judge: withdrawal.decodeWithdrawalCancel,
+    },
+    {
+      what: 'a settlement with its maker order (STL-01, MON-01, AMB-12)',
+      shape: SETTLEMENT_REQUEST,
+      read: decodeSettlement,
+      judge: settlement.decodeSettlement,
+    },
+    {
+      what: 'an add-signer (MSG-39, AMB-13)',
+      shape: ADD_SIGNER_REQUEST,
+      read: decodeAddSigner,
+      judge: addSigner.decodeAddSigner,
+    },
+    { what: 'a login (SES-06)', shape: AUTH_REQUEST, read: decodeAuth, judge: auth.decodeAuth },
+  ];
+
+/** Everything but the words of a refusal, and the spelling of a kind of account, which only its text needs. */
+function verdict(decode: Decode, text: string | Uint8Array): unknown {
+  const bytes = Buffer.from(text);
+  const outcome = decode(bytes, 0, bytes.length);
+  if (!outcome.ok) return { code: outcome.reject.code, field: outcome.reject.field };
+  const { inner } = outcome.value as { inner?: { targetAccountType?: object | null } };
+  const type = inner?.targetAccountType ?? null;
+  if (type === null) return plain(outcome.value);
+  const { shape: _, ...kind } = type as { shape?: string };
+  return plain({ ...outcome.value, inner: { ...inner, targetAccountType: kind } });
+}
+
+/** Without the kinds of arrays of bytes. */
+function plain(value: unknown): unknown {
+  return value instanceof Uint8Array
+    ? Buffer.from(value).toString('latin1')
+    : typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
+      : value;
+}
+
+/** A text that is cut, or has another byte somewhere, or a member twice. */
+function broken(value: JsonValue): fc.Arbitrary<Uint8Array> {
+  const bytes = Buffer.from(writeJson(value));
+  const at = fc.integer({ min: 0, max: bytes.length - 1 });
+  const cut = at.map((length) => bytes.subarray(0, length));
+  const byte = fc.constantFrom(...Buffer.from('"{}[]:,0x9-e. \\\u00ff'), 0);
+  const other = fc.tuple(at, byte).map(([place, given]) => {
+    const copy = Buffer.from(bytes);
+    copy[place] = given;
+    return copy;
+  });
+  return fc.oneof(cut, other);
+}
+
+suite('readers that are built from shapes, against those written by hand', () => {
+  for (const { what, shape, read, judge } of COLD) {
+    test(`${what}: the same values and signed texts`, () => {
+      fc.assert(
+        fc.property(fitting(shape), (value) => {
+          const text = writeJson(value);
+          const expected = verdict(judge, text);
+          assert.ok(!Object.hasOwn(expected as object, 'code'), text);
+          assert.deepEqual(verdict(read, text), expected, text);
+        }),
+        propertyParameters(300),
+      );
+    });
+
+    test(`${what}: the same refusals of damaged values, once, twice and three times (ERR-02)`, () => {
+      let refused = 0;
+      const twice = fitting(shape).chain(damaged).chain(damaged);
+      fc.assert(
+        fc.property(fc.oneof(fitting(shape).chain(damaged), twice, twice.chain(damaged)), (value) => {
+          const text = writeJson(value);
+          const expected = verdict(judge, text);
+          if (Object.hasOwn(expected as object, 'code')) refused += 1;
+          assert.deepEqual(verdict(read, text), expected, text);
+        }),
+        propertyParameters(600),
+      );
+      assert.ok(refused > 100, `${refused} refused`);
+    });
+
+    test(`${what}: the same refusals of texts with other bytes`, () => {
+      fc.assert(
+        fc.property(fitting(shape).chain(broken), (bytes) => {
+          assert.deepEqual(verdict(read, bytes), verdict(judge, bytes), Buffer.from(bytes).toString());
+        }),
+        propertyParameters(300),
+      );
+    });
+  }
+});
