@@ -33,11 +33,6 @@ export function signedString(text: string): string {
   return text;
 }
 
-/** A signed string or null. */
-export function signedStringOrNull(text: string | null): string {
-  return text === null ? 'null' : `"${signedString(text)}"`;
-}
-
 /** The bytes of a canonical text. It is ASCII, so a byte is a character. */
 export function signingBytes(text: string): Uint8Array {
   assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');

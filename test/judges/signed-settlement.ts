@@ -21,7 +21,6 @@ import {
   type SpelledUser,
   STRING_DECODED_MAX,
   signedString,
-  signedStringOrNull,
   signingBytes,
 } from '../../src/codec/signed-text.ts';
 import { type ChainId, parseAddress, parseChainId } from '../../src/core/ids.ts';
@@ -224,4 +223,9 @@ function makerOrderText({ maker, settler, expiresNs }: Pick<MakerOrder, 'maker' 
     `{"mm_pubkey":"${signedString(maker.text)}","settler":"${signedString(settler.text)}",` +
     `"expires_at":${expiresNs}}`
   );
+}
+
+/** A signed string or null. */
+function signedStringOrNull(text: string | null): string {
+  return text === null ? 'null' : `"${signedString(text)}"`;
 }
