@@ -47,14 +47,15 @@ import {
 } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import { encodeConfig } from './deposit-config.ts';
-import type { Stopped } from './evm-cursor.ts';
-import { type BlocksAgain, EvmThread, type WatchedChain } from './evm-thread.ts';
+import type { Stopped } from './event-cursor.ts';
+import { EvmThread, type WatchedChain } from './evm-thread.ts';
 import { PUBLIC_APPROVAL_ADDRESS, PUBLIC_APPROVAL_KEY } from './key-file.ts';
 import { BLOCKS_AGAIN, LateReads } from './late-reads.ts';
 import { SettlementApprovals, settlementApprovalOf } from './settlement-approvals.ts';
 import { type Mined, type ProviderFault, type Reorganisation, SimulatedChain } from './simulated-chain.ts';
 import { faultOf } from './simulated-providers.ts';
 import { type ApprovalStop, type HoldingsParts, type Units, VaultHoldings } from './vault-holdings.ts';
+import type { BlocksAgain } from './vault-watch.ts';
 import { type WithdrawableEntry, WithdrawableTree } from './withdrawable-tree.ts';
 import { approvalOf, WithdrawalApprovals } from './withdrawal-approvals.ts';
 
@@ -74,6 +75,10 @@ const NO_SETTLEMENT: Reject = reject('SETTLEMENT_NOT_FOUND', 'this counter never
 const NO_APPROVAL: Reject = reject('WITHDRAWAL_NOT_FOUND', 'there is no live approval for this nonce', 'nonce');
 const FULL: Reject = reject('SERVICE_UNAVAILABLE', 'this simulated chain accepts no more transactions');
 const NOT_READ: Reject = reject('SERVICE_UNAVAILABLE', 'the chain is stopped, or is not read up to this block');
+const STAYS_STOPPED: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'the chain stays stopped: a majority of its providers, or clearing, does not answer; try again',
+);
 const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no checkpoint of this chain can be signed now');
 const SIMULATED: Reject = reject('INVALID_REQUEST', 'simulated vaults have checkpoints by themselves', 'chain_id');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
@@ -167,7 +172,7 @@ export class ChainActor implements ChainOperations {
         return administrators.filter((address) => addresses.has(address)).length >= quorum;
       },
       sign: async (request) => (this.#isHeld(request) ? null : this.#evm.sign(request)),
-      isWithheld: (chainId) => this.#isWithheld(chainId),
+      isWithheld: (chainId) => this.#isWithheld(chainId) || this.#evm.state(chainId)?.isWhole === false,
       withdrawalCount: (chainId, user) => this.#evm.withdrawalCount(chainId, user),
       isHidden: ({ chainId, user, nonce }) => this.#isAhead(chainId, `${user}/${nonce}`),
       refused: evm.refused,
@@ -350,7 +355,7 @@ export class ChainActor implements ChainOperations {
     }
     if (state.stopped !== null) return { kind: 'notReady', reason: 'the chain is stopped' };
     // mutant: settled-while-withheld
-    if (lane === undefined ? this.#isWithheld(chainId) : !lane.mayApprove) {
+    if (lane === undefined ? this.#isWithheld(chainId) || !state.isWhole : !lane.mayApprove) {
       return { kind: 'notReady', reason: 'approvals of this chain are withheld' };
     }
     const addresses = lane === undefined ? this.#evm.signerAddresses : new Set([PUBLIC_APPROVAL_ADDRESS]);
@@ -393,7 +398,7 @@ export class ChainActor implements ChainOperations {
     if (lane !== undefined) return lane.mayApprove ? lane.settings.vault : null;
     if (this.#isWithheld(chainId)) return null;
     const state = this.#evm.state(chainId);
-    return state?.stopped === null ? (this.#evmSettings(chainId)?.vault ?? null) : null;
+    return state?.stopped === null && state.isWhole ? (this.#evmSettings(chainId)?.vault ?? null) : null;
   }
 
   #evmSettings(chainId: ChainId): EvmChainSettings | null {
@@ -461,8 +466,7 @@ export class ChainActor implements ChainOperations {
   async resume(chainId: ChainId): Promise<Outcome<void>> {
     const lane = this.#lanes.get(chainId);
     if (lane !== undefined) return lane.resume();
-    await this.#evm.resume(chainId);
-    return accepted(undefined);
+    return (await this.#evm.resume(chainId)) === true ? accepted(undefined) : rejected(STAYS_STOPPED);
   }
 
   /**

@@ -8,7 +8,7 @@
  *   settlement   topics   topic0 │ user │ sub-account, uint64 │ nonce
  *                data     token out │ amount out │ token in │ amount in │ mode │ settler
  *
- * deposit-watcher.ts and evm-watch.ts decide whether an event counts.
+ * deposit-watcher.ts and event-watch.ts decide whether an event counts.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { SignerSetup } from '../clearing/signers/deposit-config.ts';
@@ -47,7 +47,7 @@ export interface SettledTerms {
 }
 
 /** A deposit, a withdrawal or a settlement; of the last, `token` and `baseUnits` are what left the vault. */
-export interface DepositEvent {
+export interface VaultEvent {
   readonly user: UserId;
   /** The vault's counter of the user before this event, of its kind; 0 is the first. */
   readonly nonce: number;
@@ -60,8 +60,16 @@ export interface DepositEvent {
   readonly settled?: SettledTerms;
 }
 
+/** An event at its place on the chain: with the chain id, its identity. */
+export interface ConfirmedEvent extends VaultEvent {
+  /** 64 hex. */
+  readonly tx: string;
+  readonly logIndex: number;
+  readonly block: number;
+}
+
 /** What has a counter of its own in the vault: the user, for settlements the user's sub-account. */
-export function counterOwner({ user, settled }: Pick<DepositEvent, 'user' | 'settled'>): string {
+export function counterOwner({ user, settled }: Pick<VaultEvent, 'user' | 'settled'>): string {
   return settled === undefined ? user : `${user}/${settled.account}`;
 }
 
@@ -92,14 +100,14 @@ function word(value: bigint): string {
 }
 
 /** Topics and data of a deposit. @param config what `DepositedWithConfig` has behind the amount (deposit-config.ts); '' of `Deposited`. */
-export function encodeDeposit(event: DepositEvent, config: string = ''): Pick<ChainLog, 'topics' | 'data'> {
+export function encodeDeposit(event: VaultEvent, config: string = ''): Pick<ChainLog, 'topics' | 'data'> {
   const token = ADDRESS_PADDING + event.token.slice(0, ADDRESS_DIGITS);
   const topic = config === '' ? DEPOSITED_TOPIC : DEPOSITED_WITH_CONFIG_TOPIC;
   return { topics: [topic, event.user, word(BigInt(event.nonce)), token], data: word(event.baseUnits) + config };
 }
 
 /** @returns null for a log that is not a well-formed deposit. */
-export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): VaultEvent | null {
   const [topic0, userTopic = '', nonceTopic = '', tokenTopic = ''] = log.topics;
   if (log.topics.length !== 4) return null;
   if (topic0 !== DEPOSITED_TOPIC && topic0 !== DEPOSITED_WITH_CONFIG_TOPIC) return null;
@@ -113,10 +121,7 @@ export function decodeDeposit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEv
 }
 
 /** Topics and data of a `Withdrew` event, or of a forced one. */
-export function encodeWithdrawal(
-  event: DepositEvent,
-  topic: string = WITHDREW_TOPIC,
-): Pick<ChainLog, 'topics' | 'data'> {
+export function encodeWithdrawal(event: VaultEvent, topic: string = WITHDREW_TOPIC): Pick<ChainLog, 'topics' | 'data'> {
   const token = ADDRESS_PADDING + event.token.slice(0, ADDRESS_DIGITS);
   return { topics: [topic, event.user, word(BigInt(event.nonce))], data: token + word(event.baseUnits) };
 }
@@ -125,7 +130,7 @@ export function encodeWithdrawal(
 export function decodeWithdrawal(
   log: Pick<ChainLog, 'topics' | 'data'>,
   topic: string = WITHDREW_TOPIC,
-): DepositEvent | null {
+): VaultEvent | null {
   const [topic0, userTopic = '', nonceTopic = ''] = log.topics;
   if (log.topics.length !== 3 || topic0 !== topic || log.data.length !== 2 * WORD_DIGITS) return null;
   const user = parseUserId(userTopic);
@@ -138,7 +143,7 @@ export function decodeWithdrawal(
 
 /** Topics and data of a `Settled` event. */
 export function encodeSettlement(
-  event: DepositEvent & { readonly settled: SettledTerms },
+  event: VaultEvent & { readonly settled: SettledTerms },
 ): Pick<ChainLog, 'topics' | 'data'> {
   const { account, tokenIn, baseUnitsIn, mode, settler } = event.settled;
   const address = (token: string): string => ADDRESS_PADDING + token.slice(0, ADDRESS_DIGITS);
@@ -150,7 +155,7 @@ export function encodeSettlement(
 }
 
 /** @returns null for a log that is not a well-formed settlement. */
-export function decodeSettlement(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+export function decodeSettlement(log: Pick<ChainLog, 'topics' | 'data'>): VaultEvent | null {
   const [topic0, userTopic = '', accountTopic = '', nonceTopic = ''] = log.topics;
   if (log.topics.length !== 4 || topic0 !== SETTLED_TOPIC || log.data.length !== 6 * WORD_DIGITS) return null;
   const at = (index: number): string => log.data.slice(index * WORD_DIGITS, (index + 1) * WORD_DIGITS);
@@ -177,7 +182,7 @@ const DECODERS: Readonly<Record<VaultEventKind, typeof decodeDeposit>> = {
 };
 
 /** @returns null for a log that is no event of this kind. */
-export function decodeVaultEvent(kind: VaultEventKind, log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+export function decodeVaultEvent(kind: VaultEventKind, log: Pick<ChainLog, 'topics' | 'data'>): VaultEvent | null {
   return DECODERS[kind](log);
 }
 

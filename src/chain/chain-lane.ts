@@ -19,20 +19,20 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, SECOND_NS } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
-import { type ChainLog, FORCED_TOPIC, SETTLED_TOPIC, WITHDREW_TOPIC } from './chain-events.ts';
+import { bookingOf } from './bookings.ts';
+import { type ChainLog, type ConfirmedEvent, FORCED_TOPIC, SETTLED_TOPIC, WITHDREW_TOPIC } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
-import type { ConfirmedDeposit, WatchPolicy } from './deposit-watcher.ts';
-import type { Stopped } from './evm-cursor.ts';
-import type { BlocksAgain } from './evm-thread.ts';
-import { bookingOf } from './evm-thread.ts';
-import type { WatchState } from './evm-watch.ts';
+import type { WatchPolicy } from './deposit-watcher.ts';
+import type { Stopped } from './event-cursor.ts';
+import type { WatchState } from './event-watch.ts';
 import { type Block, emptyChain, SimulatedChain } from './simulated-chain.ts';
 import { ChainSight } from './simulated-providers.ts';
 import { SimulatedSettlements } from './simulated-settlements.ts';
+import { type ChainTimes, VaultWatch } from './simulated-watch.ts';
 import { SimulatedWithdrawals } from './simulated-withdrawals.ts';
 import type { Units } from './vault-holdings.ts';
-import { type ChainTimes, VaultWatch } from './vault-watch.ts';
+import type { BlocksAgain } from './vault-watch.ts';
 
 /** Maximum number of waiting calls per chain. */
 const WAITING_MAX = 1_024;
@@ -353,6 +353,7 @@ export class ChainLane {
       processed: sight.confirmed(Math.max(depositConfirmations, withdrawalConfirmations)),
       stopped: this.#watch.stopped,
       blockTime: sight.confirmedTime(withdrawalConfirmations),
+      isWhole: this.#watch.mayApprove,
       providers,
       answering: sight.views.filter((view) => view !== null).length,
       agreeing: sight.views.filter((view) => view !== null && view.head >= sight.head).length,
@@ -410,7 +411,7 @@ export class ChainLane {
     };
   }
 
-  #dueDeposits({ views }: ChainSight): readonly ConfirmedDeposit[] {
+  #dueDeposits({ views }: ChainSight): readonly ConfirmedEvent[] {
     const { vault, depositConfirmations: confirmations } = this.#current;
     if (vault === null) return [];
     return this.#watch.deposits.due(views, { vault: vault.address.slice(0, 40), confirmations });

@@ -9,10 +9,11 @@ import type { Outcome } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { SettlementApproval } from './approval-digests.ts';
 import type { DepositConfig } from './deposit-config.ts';
-import type { BlocksAgain, WatchedChain } from './evm-thread.ts';
+import type { WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
 import type { ExecutorConduct } from './simulated-settlements.ts';
 import type { ApprovalStop } from './vault-holdings.ts';
+import type { BlocksAgain } from './vault-watch.ts';
 import type { WithdrawableEntry } from './withdrawable-tree.ts';
 
 /** The default sender of deposits. */

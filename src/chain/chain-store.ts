@@ -1,6 +1,6 @@
 /**
  * Simulated chains in the data directory, two files each, always written completely (state-file.ts): `chains/<chain id>.json`
- * is the chain, `chains/<chain id>.watch.json` what the node has booked of it (vault-watch.ts). Numbers beyond 2^53 are decimal
+ * is the chain, `chains/<chain id>.watch.json` what the node has booked of it (simulated-watch.ts). Numbers beyond 2^53 are decimal
  * strings. An unreadable file is damage: the node does not start with it.
  *
  *   format 1   blocks without the calls that were sent: they are read, and cannot be replaced by a reorganisation
@@ -26,8 +26,8 @@ import {
   type WithdrawCall,
 } from './simulated-chain.ts';
 import type { SettleCall } from './simulated-settlements.ts';
+import { decodeWatch, encodeWatch, type VaultWatchState } from './simulated-watch.ts';
 import { type Json, loadStateFile, StateReader, saveStateFile } from './state-file.ts';
-import { decodeWatch, encodeWatch, type VaultWatchState } from './vault-watch.ts';
 
 const FORMAT = 2;
 const READ = new StateReader('the file of a simulated chain');

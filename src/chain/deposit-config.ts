@@ -18,7 +18,7 @@ import { parseHex, toHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';
 import { verifyLong } from '../crypto/ed25519.ts';
 import { SIGNATURE_BYTES } from '../crypto/ed25519-sizes.ts';
-import { type ChainLog, DEPOSITED_WITH_CONFIG_TOPIC, type DepositEvent, decodeDeposit } from './chain-events.ts';
+import { type ChainLog, DEPOSITED_WITH_CONFIG_TOPIC, decodeDeposit, type VaultEvent } from './chain-events.ts';
 
 /** Signers of an event that are read; with more there is no configuration. Each costs its depositor gas. */
 export const CONFIG_SIGNERS_MAX = 1_024;
@@ -151,7 +151,7 @@ export function configText({ masterWeight, low, medium, high, signers }: Omit<De
 }
 
 /** A deposit with what it configures. @returns null for a log that is not a well-formed deposit. */
-export function decodeCredit(log: Pick<ChainLog, 'topics' | 'data'>): DepositEvent | null {
+export function decodeCredit(log: Pick<ChainLog, 'topics' | 'data'>): VaultEvent | null {
   const deposit = decodeDeposit(log);
   if (deposit === null || log.topics[0] !== DEPOSITED_WITH_CONFIG_TOPIC) return deposit;
   const setup = signerSetupOf(deposit.user, log.data);

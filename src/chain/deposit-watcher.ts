@@ -19,21 +19,13 @@
  * The value of a deposit is out of scope. Withdrawals are watched by the same rules.
  */
 import type { UserId } from '../core/ids.ts';
-import { type ChainLog, counterOwner, type DepositEvent } from './chain-events.ts';
+import { type ChainLog, type ConfirmedEvent, counterOwner, type VaultEvent } from './chain-events.ts';
 import { decodeCredit } from './deposit-config.ts';
 import { isMajority, isReplaced, majorityHash, majorityHead } from './range-verdict.ts';
 import type { ProviderView } from './simulated-chain.ts';
 
 /** Reads an event of the watched kind; null for any other log. */
-type Decode = (log: ChainLog) => DepositEvent | null;
-
-/** With the chain id: the identity of a deposit. */
-export interface ConfirmedDeposit extends DepositEvent {
-  /** 64 hex. */
-  readonly tx: string;
-  readonly logIndex: number;
-  readonly block: number;
-}
+type Decode = (log: ChainLog) => VaultEvent | null;
 
 /** An event that clearing has answered, at its place on the chain. */
 export interface BookedEvent {
@@ -62,7 +54,7 @@ export interface WatchPolicy {
 }
 
 interface Candidate {
-  readonly deposit: ConfirmedDeposit;
+  readonly deposit: ConfirmedEvent;
   /** 64 hex, of its block. */
   readonly hash: string;
   votes: number;
@@ -132,7 +124,7 @@ export class DepositWatcher {
     logs: readonly ChainLog[],
     views: readonly (ProviderView | null)[],
     policy: WatchPolicy,
-  ): readonly ConfirmedDeposit[] {
+  ): readonly ConfirmedEvent[] {
     const given = new Set(logs.map(logKey));
     const shown = this.#candidates(views, policy, 0).filter(({ key }) => given.has(key));
     return shown.filter(({ votes }) => isMajority(votes, views.length)).map(({ deposit }) => deposit);
@@ -142,7 +134,7 @@ export class DepositWatcher {
    * @param views one per configured provider; null when it cannot be reached, which counts as disagreement.
    * @returns the deposits that may be credited, in chain order. The same again until `answered` is called.
    */
-  due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedDeposit[] {
+  due(views: readonly (ProviderView | null)[], policy: WatchPolicy): readonly ConfirmedEvent[] {
     const fromBlock = this.#fromBlock;
     const candidates = this.#candidates(views, policy, fromBlock);
     const open = candidates.filter(({ deposit }) => deposit.nonce >= (this.#next.get(counterOwner(deposit)) ?? 0));
@@ -161,7 +153,7 @@ export class DepositWatcher {
   }
 
   /** Processes clearing's reply to a deposit: the counter that the user's next deposit on this chain must have. */
-  answered(offered: ConfirmedDeposit, nextNonce: number): void {
+  answered(offered: ConfirmedEvent, nextNonce: number): void {
     this.#next.set(counterOwner(offered), nextNonce);
     // A gap: an earlier deposit is missing, perhaps from a block that counted as complete.
     if (nextNonce < offered.nonce) this.#fromBlock = 0;
@@ -234,15 +226,15 @@ export class DepositWatcher {
   }
 
   /** Per owner of a counter: the contiguous run from its next counter on, or the newest event of an owner without one. */
-  #inOrder(agreed: readonly ConfirmedDeposit[]): readonly ConfirmedDeposit[] {
-    const byOwner = new Map<string, ConfirmedDeposit[]>();
+  #inOrder(agreed: readonly ConfirmedEvent[]): readonly ConfirmedEvent[] {
+    const byOwner = new Map<string, ConfirmedEvent[]>();
     for (const deposit of agreed) {
       const owner = counterOwner(deposit);
       const list = byOwner.get(owner);
       if (list === undefined) byOwner.set(owner, [deposit]);
       else list.push(deposit);
     }
-    const due: ConfirmedDeposit[] = [];
+    const due: ConfirmedEvent[] = [];
     for (const [owner, deposits] of byOwner) {
       deposits.sort((a, b) => a.nonce - b.nonce);
       let expected = this.#next.get(owner) ?? deposits.at(-1)?.nonce;
@@ -257,7 +249,7 @@ export class DepositWatcher {
 }
 
 /** Validates one log of one provider: the vault wrote it, its block is canonical and deep enough. */
-function confirmed(view: ProviderView, log: ChainLog, policy: WatchPolicy, decode: Decode): ConfirmedDeposit | null {
+function confirmed(view: ProviderView, log: ChainLog, policy: WatchPolicy, decode: Decode): ConfirmedEvent | null {
   if (log.address !== policy.vault || view.hashOf(log.blockNumber) !== log.blockHash) return null;
   const confirmations = view.head - log.blockNumber + 1;
   if (confirmations < Math.max(policy.confirmations, 1)) return null;
@@ -274,11 +266,11 @@ function placeOfBooked({ user, account, nonce }: BookedEvent): string {
   return account === null ? `${user}/${nonce}` : `${user}/${account}/${nonce}`;
 }
 
-function accountOf({ settled }: DepositEvent): number | null {
+function accountOf({ settled }: VaultEvent): number | null {
   return settled?.account ?? null;
 }
 
-function whatOf({ nonce, token, baseUnits, settled }: DepositEvent): string {
+function whatOf({ nonce, token, baseUnits, settled }: VaultEvent): string {
   const into = settled === undefined ? '' : `/${settled.account}/${settled.tokenIn}/${settled.baseUnitsIn}`;
   return `${nonce}/${token}/${baseUnits}${into}`;
 }

@@ -17,6 +17,7 @@
  * Addresses of providers contain keys: they are never logged, only the index.
  */
 import { type ChainLog, keccakText } from './chain-events.ts';
+import type { Anchor, ChainProvider, RangeReply, Sight } from './chain-provider.ts';
 import {
   EVENT_TOPICS,
   LOG_BLOCKS_MAX,
@@ -51,45 +52,6 @@ const PIECES_MAX = 16;
 const READ_MS = 2_000;
 /** A range that takes longer has no answer. */
 const READ_MS_MAX = 15_000;
-
-/** The last block that was processed; a provider on another fork has another hash for it. */
-export interface Anchor {
-  readonly number: number;
-  /** 64 hex. */
-  readonly hash: string;
-}
-
-export interface Sight {
-  readonly head: number;
-  /** 64 hex, of the given block; null when the provider has no such block. */
-  readonly hash: string | null;
-}
-
-/** `refused`: the range is longer than the provider's span, or became it by a refusal. */
-export type RangeReply = RangeAnswer | 'refused' | null;
-
-export interface ChainProvider {
-  /** Blocks that one range may have now. */
-  readonly span: number;
-  /** Answers beyond their bounds since the start. */
-  readonly bombs: number;
-  /** The head, and the hash of one block. null: no answer. */
-  look(block: number): Promise<Sight | null>;
-  /** @param anchor a provider with another hash for it gives no answer. */
-  range(filter: LogFilter, anchor: Anchor): Promise<RangeReply>;
-  /**
-   * `balanceOf(vault)` of each token at a block; null in the place of a token that has no such answer.
-   *
-   * @param vault 40 hex. @param tokens 64 hex each, right-padded. null: no answer, or another block.
-   */
-  balances(vault: string, tokens: readonly string[], at: Anchor): Promise<readonly (bigint | null)[] | null>;
-  /** The vault's `withdrawalCounts(user)` at a block. @param vault 40 hex. null: no answer, or another block. */
-  withdrawalCount(vault: string, user: string, at: Anchor): Promise<number | null>;
-  /** The vault's `escapeMode()` at the newest block; false for a vault without an escape hatch. null: no answer. */
-  escapeMode(vault: string): Promise<boolean | null>;
-  /** The same of `settlementCounts(user, account)`. */
-  settlementCount(vault: string, user: string, account: number, at: Anchor): Promise<number | null>;
-}
 
 export interface EvmProviderParts {
   readonly url: string;
@@ -139,7 +101,8 @@ export class EvmProvider implements ChainProvider {
       const [head, header] = await this.#client.all([HEAD, headerOf(block)]);
       const number = readQuantity(resultOf(head));
       if (number === null) throw new NoAnswer('its head is no number');
-      return { head: number, hash: readHeader(blockOf(header), block)?.hash ?? null };
+      const { hash = null, time = 0 } = readHeader(blockOf(header), block) ?? {};
+      return { head: number, hash, time };
     });
   }
 

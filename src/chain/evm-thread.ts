@@ -1,32 +1,30 @@
 /**
  * The node's end of the thread that watches EVM chains and signs approvals (evm-worker.ts), and the messages between them.
- * JSON of thousands of logs is read there; here an event of a vault is one command to clearing.
+ * JSON of thousands of logs is read there; here an event of a vault is one command to clearing (bookings.ts).
  *
  *   main thread                         watching thread
  *   chains of the registry ───────────▶ providers, cursors
- *   clearing ◀── commands ◀──── events ◀┘      ▲
+ *   clearing ◀──────────── commands ◀───┘      ▲
  *      └── replies ────────────────────────────┘   only then the cursor moves
  *   rows to be signed ────────────────▶ signer ─▶ signatures; keys never leave that thread
  *
- * Bounded: at most one message with events of each chain is unanswered, of at most 256 events.
+ * Bounded: at most one message with commands of each chain is unanswered, of at most 256 commands.
  *
  * The thread owns nothing but files that can be lost: when it dies, a new one begins at the cursors of the files. A broken
  * invariant or a full disk ends the node.
  */
 import { Worker } from 'node:worker_threads';
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
-import { assert, must } from '../core/assert.ts';
-import { parseHex } from '../core/hex.ts';
+import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
-import { isValidKey } from '../crypto/ed25519.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { CheckpointTerms } from './approval-digests.ts';
 import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
-import type { VaultEventKind } from './chain-events.ts';
+import type { View } from './bookings.ts';
 import type { EvmChainSettings, VaultSettings } from './chain-rows.ts';
-import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import type { Held } from './evm-holdings.ts';
-import type { CounterAt, DepositReply, WatchState } from './evm-watch.ts';
+import type { CounterAt, WatchState } from './event-watch.ts';
+import type { Held } from './held-units.ts';
+import type { BlocksAgain, EscapeAnswer } from './vault-watch.ts';
 
 const RESTART_MS = 2_000;
 const END_MS_MAX = 10_000;
@@ -43,23 +41,11 @@ export interface EvmWorkerData {
   readonly approvalLimits: AmountLimits;
 }
 
-/** Blocks that are read again (CHN-04). */
-export interface BlocksAgain {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Whether the vault of a chain is in escape mode, by majority, and whether what it has paid by then is booked. */
-export interface EscapeAnswer {
-  readonly isOpen: boolean;
-  readonly isBooked: boolean;
-}
-
-type Answer = Signed | CounterAt | BlocksAgain | EscapeAnswer | null;
+type Answer = Signed | CounterAt | BlocksAgain | EscapeAnswer | boolean | null;
 
 export type ToWatcher =
   | { readonly kind: 'chains'; readonly chains: readonly (readonly [ChainId, EvmChainSettings])[] }
-  | { readonly kind: 'replies'; readonly chainId: ChainId; readonly replies: readonly (DepositReply | null)[] }
+  | { readonly kind: 'replies'; readonly chainId: ChainId; readonly replies: readonly (View | null)[] }
   | { readonly kind: 'resume'; readonly chainId: ChainId; readonly request: number }
   | {
       readonly kind: 'signCheckpoint';
@@ -82,12 +68,8 @@ export type ToWatcher =
   | { readonly kind: 'end' };
 
 export type FromWatcher =
-  | {
-      readonly kind: 'events';
-      readonly chainId: ChainId;
-      readonly event: VaultEventKind;
-      readonly events: readonly ConfirmedDeposit[];
-    }
+  /** What books events of a vault, or takes them back. */
+  | { readonly kind: 'commands'; readonly chainId: ChainId; readonly commands: readonly OperatorCommand[] }
   | { readonly kind: 'state'; readonly chainId: ChainId; readonly state: WatchState }
   /** What the vault holds after so many messages with events of the chain. */
   | {
@@ -186,9 +168,9 @@ export class EvmThread {
     else this.#send({ kind: 'chains', chains: this.#chains });
   }
 
-  /** Resolves when the chain is no longer stopped. */
-  async resume(chainId: ChainId): Promise<void> {
-    await this.#request((request) => ({ kind: 'resume', chainId, request }));
+  /** @returns whether the chain is not stopped; null: the thread does not run. */
+  resume(chainId: ChainId): Promise<boolean | null> {
+    return this.#request((request) => ({ kind: 'resume', chainId, request })) as Promise<boolean | null>;
   }
 
   /** @param from 1 or more. @returns null: nothing is read again, as the chain is stopped or not read so far. */
@@ -296,7 +278,7 @@ export class EvmThread {
   #received(message: FromWatcher): void {
     this.#isLoading = false;
     switch (message.kind) {
-      case 'events':
+      case 'commands':
         void this.#offer(message);
         return;
       case 'state':
@@ -324,11 +306,11 @@ export class EvmThread {
     }
   }
 
-  async #offer({ chainId, event, events }: Extract<FromWatcher, { readonly kind: 'events' }>): Promise<void> {
+  async #offer({ chainId, commands }: Extract<FromWatcher, { readonly kind: 'commands' }>): Promise<void> {
     this.#offers += 1;
     this.#messages.set(chainId, (this.#messages.get(chainId) ?? 0) + 1);
     try {
-      const replies = await Promise.all(events.map((one) => this.#book(chainId, event, one)));
+      const replies = await Promise.all(commands.map((command) => this.#book(command)));
       this.#send({ kind: 'replies', chainId, replies });
     } catch (error) {
       this.#parts.fail(`chain ${chainId}: ${error instanceof Error ? error.message : String(error)}`);
@@ -338,39 +320,16 @@ export class EvmThread {
   }
 
   /** @returns null when clearing is too busy, or the node stops. */
-  async #book(chainId: ChainId, kind: VaultEventKind, event: ConfirmedDeposit): Promise<DepositReply | null> {
+  async #book(command: OperatorCommand): Promise<View | null> {
     if (this.#isEnding) return null;
-    const { nonce } = event;
-    const reply = await this.#parts.command(bookingOf(chainId, kind, event));
-    if (!reply.ok) {
-      const { code, message } = reply.reject;
-      assert(code === 'SERVICE_UNAVAILABLE', `clearing refuses no event of a vault: ${message}`);
-      return null;
-    }
-    const { result, next_nonce: afterDeposit, next } = reply.value;
-    const nextNonce = kind === 'deposit' ? afterDeposit : next;
-    assert(typeof result === 'string' && typeof nextNonce === 'number', 'clearing returns what it did');
-    // An event behind a missing one is a gap; one without an approved row is not.
-    return { result: result === 'unmatched' && nonce > nextNonce ? 'gap' : result, nextNonce };
+    const reply = await this.#parts.command(command);
+    if (reply.ok) return reply.value;
+    const { code, message } = reply.reject;
+    assert(code === 'SERVICE_UNAVAILABLE', `clearing refuses no event of a vault: ${message}`);
+    return null;
   }
 
   #send(message: ToWatcher): void {
     this.#worker?.postMessage(message);
   }
-}
-
-/** The command that books an event of a vault. */
-export function bookingOf(chainId: ChainId, kind: VaultEventKind, event: ConfirmedDeposit): OperatorCommand {
-  const { user, token, nonce, baseUnits, tx, logIndex, settled, setup } = event;
-  const configured = setup === undefined ? {} : { setup };
-  if (kind === 'deposit') {
-    const isKey = isValidKey(must(parseHex(user, 32), 'a user is 32 bytes of hex'));
-    const ofNone = isKey ? {} : { hasKey: false };
-    return { kind, chainId, user, token, baseUnits, tx, logIndex, depositNonce: nonce, ...configured, ...ofNone };
-  }
-  if (kind === 'withdrawal') return { kind: 'withdrew', chainId, user, token, baseUnits, nonce };
-  if (kind === 'forced') return { kind: 'forcedWithdrawal', chainId, user, token, baseUnits, nonce };
-  const { account: subAccount, tokenIn, baseUnitsIn, mode, settler } = must(settled, 'a settlement has its terms');
-  const out = { tokenOut: token, baseUnitsOut: baseUnits };
-  return { kind: 'settled', chainId, user, subAccount, nonce, ...out, tokenIn, baseUnitsIn, mode, settler };
 }

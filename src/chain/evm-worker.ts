@@ -2,27 +2,26 @@
  * The thread that watches EVM chains and signs approvals: one loop for each chain, providers of its own, cursors in files. It
  * holds no balance and decides no credit; evm-thread.ts passes the events of vaults to clearing.
  *
- *   loop ─▶ watches of forced withdrawals, deposits, withdrawals and settlements, over the same providers; when one is stopped, all rest
+ *   loop ─▶ vault-watch.ts over the providers of the chain ─▶ state, holdings, commands for clearing
  *
  * A loop polls twice a second while the head moves, and every 2 s when it stands; it reads ranges without a pause while it
  * is behind. Chains do not wait for each other.
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import type { OperatorCommand } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { KeySigner } from './approval-signer.ts';
-import type { VaultEventKind } from './chain-events.ts';
+import type { View } from './bookings.ts';
 import { type EvmChainSettings, vmIdOf } from './chain-rows.ts';
-import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import { EvmCursorStore } from './evm-cursor.ts';
-import { heldBy } from './evm-holdings.ts';
+import { CursorStore } from './event-cursor.ts';
+import type { CounterAt, Poll, WatchLog } from './event-watch.ts';
 import { EvmProvider } from './evm-provider.ts';
-import type { BlocksAgain, EscapeAnswer, EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
-import { type CounterAt, type DepositReply, EvmWatch, type Poll, type WatchLog, type WatchState } from './evm-watch.ts';
+import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
 import { PUBLIC_APPROVAL_KEY, readKeyFile } from './key-file.ts';
-import { majorityHash } from './range-verdict.ts';
+import { type BlocksAgain, type EscapeAnswer, VaultWatch } from './vault-watch.ts';
 
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
@@ -30,30 +29,28 @@ const POLL_MS_MAX = 2_000;
 const HELD_MS = 5_000;
 
 type Log = (bindings: object) => WatchLog;
-type Watches = Readonly<Record<VaultEventKind, EvmWatch>>;
 
 interface LoopParts {
   readonly chainId: ChainId;
-  readonly store: EvmCursorStore;
+  readonly store: CursorStore;
   readonly log: Log;
   readonly send: (message: FromWatcher) => void;
   /** Resolves when no other loop of this chain writes its files. */
   readonly after: Promise<void>;
 }
 
-/** One chain: its watches are opened anew when vault or providers change. */
+/** One chain: its watch is opened anew when vault or providers change. */
 class ChainLoop {
   readonly #parts: LoopParts;
   #settings: EvmChainSettings;
-  #watches: Watches | null = null;
-  /** What the watches were opened with. */
+  #watch: VaultWatch | null = null;
+  /** What the watch was opened with. */
   #opened = '';
-  #replied: ((replies: readonly (DepositReply | null)[]) => void) | null = null;
+  #replied: ((replies: readonly (View | null)[]) => void) | null = null;
   /** Messages with events since the thread began. */
   #messages = 0;
   #heldMs = Number.NEGATIVE_INFINITY;
   #heldMessages = -1;
-  #providers: readonly EvmProvider[] = [];
   /** Between two polls, in order. */
   readonly #jobs: (() => Promise<void>)[] = [];
   #wakeUp: (() => void) | null = null;
@@ -71,54 +68,29 @@ class ChainLoop {
     this.#wakeUp?.();
   }
 
-  resume(): Promise<null> {
-    return this.#between(async (watches) => {
-      for (const watch of allOf(watches)) await watch.resume();
-      return null;
-    });
+  /** @returns whether the chain is not stopped. */
+  resume(): Promise<boolean | null> {
+    return this.#between(async (watch) => (await watch?.resume()) ?? true);
   }
 
   /** @returns the blocks that are read again; null: there are none so far, or the chain is stopped. */
   readAgain(from: number): Promise<BlocksAgain | null> {
-    return this.#between(async (watches) => {
-      const ends = allOf(watches).map((watch) => watch.readAgain(from));
-      const read = ends.filter((end) => end !== null);
-      return read.length === 0 ? null : { from, to: Math.max(...read) };
-    });
+    return this.#between(async (watch) => watch?.readAgain(from) ?? null);
   }
 
-  /** Forced withdrawals are booked when all final blocks are read, as far as the vault's answer is about. */
   escape(): Promise<EscapeAnswer | null> {
-    return this.#between(async (watches) => {
-      const { vault, withdrawalConfirmations } = this.#settings;
-      if (watches === null || vault === null) return null;
-      const address = vault.address.slice(0, 40);
-      const answers = await Promise.all(this.#providers.map((provider) => provider.escapeMode(address)));
-      const agreed = majorityHash(answers.map((answer) => answer?.toString() ?? null));
-      const { head, processed } = watches.forced.state();
-      const isBooked = head >= 0 && processed >= head - Math.max(withdrawalConfirmations, 1) + 1;
-      return agreed === null ? null : { isOpen: agreed === 'true', isBooked };
-    });
+    return this.#between(async (watch) => (await watch?.escape()) ?? null);
   }
 
   withdrawalCount(user: UserId): Promise<CounterAt | null> {
-    return this.#between(async (watches) => watches?.withdrawal.withdrawalCount(user) ?? null);
+    return this.#between(async (watch) => (await watch?.withdrawalCount(user)) ?? null);
   }
 
-  /**
-   * Of a block with the confirmations of withdrawals, as settlements are booked at once: a block that may still be replaced
-   * does not end an approval. null while settlements are not booked up to that block.
-   */
   settlementCount(user: UserId, account: number): Promise<CounterAt | null> {
-    return this.#between(async (watches) => {
-      if (watches === null) return null;
-      const { withdrawal, settlement } = watches;
-      if (settlement.state().processed < withdrawal.state().processed) return null;
-      return withdrawal.settlementCount(user, account);
-    });
+    return this.#between(async (watch) => (await watch?.settlementCount(user, account)) ?? null);
   }
 
-  replied(replies: readonly (DepositReply | null)[]): void {
+  replied(replies: readonly (View | null)[]): void {
     this.#replied?.(replies);
     this.#replied = null;
   }
@@ -129,10 +101,10 @@ class ChainLoop {
     this.#wakeUp?.();
   }
 
-  #between<T>(work: (watches: Watches | null) => Promise<T | null>): Promise<T | null> {
+  #between<T>(work: (watch: VaultWatch | null) => Promise<T | null>): Promise<T | null> {
     if (this.#isEnding) return Promise.resolve(null);
     this.#wakeUp?.();
-    return new Promise((resolve) => this.#jobs.push(async () => resolve(await work(this.#watches))));
+    return new Promise((resolve) => this.#jobs.push(async () => resolve(await work(this.#watch))));
   }
 
   async #run(): Promise<void> {
@@ -140,40 +112,37 @@ class ChainLoop {
       await this.#parts.after;
       let pauseMs = POLL_MS_MIN;
       while (!this.#isEnding) {
-        const head = this.#watches?.deposit.state().head ?? -1;
+        const head = this.#watch?.state().head ?? -1;
         const poll = await this.#step();
-        pauseMs = this.#watches?.deposit.state().head === head ? Math.min(pauseMs * 2, POLL_MS_MAX) : POLL_MS_MIN;
+        pauseMs = this.#watch?.state().head === head ? Math.min(pauseMs * 2, POLL_MS_MAX) : POLL_MS_MIN;
         if (poll === 'idle') await this.#pause(pauseMs);
       }
-      await this.#close();
+      await this.#watch?.close();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#parts.send({ kind: 'failed', reason: `chain ${this.#parts.chainId}: ${reason}` });
     }
     this.#isEnding = true;
-    this.#watches = null;
+    this.#watch = null;
     for (const job of this.#jobs.splice(0)) await job();
   }
 
   async #step(): Promise<Poll> {
-    const watches = await this.#current();
+    const watch = await this.#current();
     for (const job of this.#jobs.splice(0)) await job();
-    if (watches === null) return 'idle';
-    const polls: Poll[] = [];
-    for (const watch of pollable(watches)) polls.push(await watch.poll());
-    this.#parts.send({ kind: 'state', chainId: this.#parts.chainId, state: stateOf(watches) });
-    if (!polls.includes('again')) await this.#readHoldings(watches);
-    return polls.includes('again') ? 'again' : 'idle';
+    if (watch === null) return 'idle';
+    const poll = await watch.poll();
+    this.#parts.send({ kind: 'state', chainId: this.#parts.chainId, state: watch.state() });
+    if (poll === 'idle') await this.#readHoldings(watch);
+    return poll;
   }
 
   /** After events, and else every HELD_MS: between two polls, so that nothing is booked meanwhile. */
-  async #readHoldings(watches: Watches): Promise<void> {
-    const { vault, tokens } = this.#settings;
+  async #readHoldings(watch: VaultWatch): Promise<void> {
     const isRecent = performance.now() - this.#heldMs < HELD_MS && this.#heldMessages === this.#messages;
-    if (vault === null || isRecent || this.#isEnding) return;
+    if (isRecent || this.#isEnding) return;
     this.#heldMs = performance.now();
-    const list = Object.values(watches);
-    const held = await heldBy(list, this.#providers, vault.address.slice(0, 40), tokens);
+    const held = await watch.held(this.#settings.tokens);
     if (held === null) return;
     this.#heldMessages = this.#messages;
     const { block, units } = held;
@@ -182,21 +151,17 @@ class ChainLoop {
   }
 
   /** null while the chain has no vault. */
-  async #current(): Promise<Watches | null> {
+  async #current(): Promise<VaultWatch | null> {
     const { vault, rpcUrls } = this.#settings;
     const wanted = JSON.stringify([vault?.address ?? null, rpcUrls]);
-    if (wanted === this.#opened) return this.#watches;
-    await this.#close();
+    if (wanted === this.#opened) return this.#watch;
+    await this.#watch?.close();
     this.#opened = wanted;
-    this.#watches = vault === null ? null : await this.#open(vault.address.slice(0, 40));
-    return this.#watches;
+    this.#watch = vault === null ? null : await this.#open(vault.address.slice(0, 40));
+    return this.#watch;
   }
 
-  async #close(): Promise<void> {
-    for (const watch of allOf(this.#watches)) await watch.close();
-  }
-
-  async #open(vault: string): Promise<Watches> {
+  #open(vault: string): Promise<VaultWatch> {
     const { chainId, store, log } = this.#parts;
     const providers = this.#settings.rpcUrls.map((url, provider) => {
       const lines = log({ chain: chainId, provider });
@@ -210,32 +175,23 @@ class ChainLoop {
         },
       });
     });
-    this.#providers = providers;
-    const open = (event: VaultEventKind, confirmations: () => number): Promise<EvmWatch> =>
-      EvmWatch.open({
-        chainId,
-        event,
-        vault,
-        store,
-        providers,
-        confirmations,
-        approvalValidityS: () => (event === 'settlement' ? this.#settings.approvalValidityS : null),
-        offer: (events) => this.#offer(event, events),
-        log: log({ chain: chainId, event }),
-        nowMs: () => performance.now(),
-      });
-    return {
-      deposit: await open('deposit', () => this.#settings.depositConfirmations),
-      withdrawal: await open('withdrawal', () => this.#settings.withdrawalConfirmations),
-      settlement: await open('settlement', () => this.#settings.settlementConfirmations),
-      forced: await open('forced', () => this.#settings.withdrawalConfirmations),
-    };
+    return VaultWatch.open({
+      chainId,
+      vault,
+      store,
+      providers,
+      policy: () => this.#settings,
+      book: (commands) => this.#book(commands),
+      log,
+      nowS: () => Math.floor(Date.now() / 1_000),
+      nowMs: () => performance.now(),
+    });
   }
 
-  #offer(event: VaultEventKind, events: readonly ConfirmedDeposit[]): Promise<readonly (DepositReply | null)[]> {
-    if (this.#isEnding || events.length === 0) return Promise.resolve([]);
+  #book(commands: readonly OperatorCommand[]): Promise<readonly (View | null)[]> {
+    if (this.#isEnding) return Promise.resolve([]);
     this.#messages += 1;
-    this.#parts.send({ kind: 'events', chainId: this.#parts.chainId, event, events });
+    this.#parts.send({ kind: 'commands', chainId: this.#parts.chainId, commands });
     return new Promise((resolve) => {
       this.#replied = resolve;
     });
@@ -254,33 +210,10 @@ class ChainLoop {
   }
 }
 
-function allOf(watches: Watches | null): readonly EvmWatch[] {
-  // What left the vault without the node is debited first.
-  return watches === null ? [] : [watches.forced, watches.deposit, watches.withdrawal, watches.settlement];
-}
-
-/** When one kind of events is stopped, the others are not read either: credits and approvals end together (AMB-74). */
-function pollable(watches: Watches): readonly EvmWatch[] {
-  const stopped = allOf(watches).filter((watch) => watch.state().stopped !== null);
-  return stopped.length > 0 ? stopped : allOf(watches);
-}
-
-function stateOf(watches: Watches): WatchState {
-  const states = allOf(watches).map((watch) => watch.state());
-  return {
-    ...watches.deposit.state(),
-    head: Math.max(...states.map(({ head }) => head)),
-    stopped: states.find(({ stopped }) => stopped !== null)?.stopped ?? null,
-    blockTime: watches.withdrawal.state().blockTime,
-    answering: Math.min(...states.map(({ answering }) => answering)),
-    agreeing: Math.min(...states.map(({ agreeing }) => agreeing)),
-  };
-}
-
 function workOf(
   loop: ChainLoop | undefined,
   message: Extract<ToWatcher, { readonly kind: 'count' | 'resume' | 'readAgain' | 'escape' }>,
-): Promise<CounterAt | BlocksAgain | EscapeAnswer | null> | undefined {
+): Promise<CounterAt | BlocksAgain | EscapeAnswer | boolean | null> | undefined {
   if (message.kind === 'resume') return loop?.resume();
   if (message.kind === 'escape') return loop?.escape();
   if (message.kind === 'readAgain') return loop?.readAgain(message.from);
@@ -294,7 +227,7 @@ export function runEvmWorker(): void {
   const port = must(parentPort, 'a worker has a parent');
   const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel, stream: new LogLane(logs, 'chain') });
-  const store = new EvmCursorStore(dataDirectory);
+  const store = new CursorStore(dataDirectory);
   const signer = new KeySigner(
     approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY],
     () => performance.now(),

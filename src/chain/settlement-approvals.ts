@@ -5,7 +5,7 @@
  *   locked ──the signer's signature──▶ approved
  *   locked ──the signer refuses what it has never signed──▶ refused: the lock ends, the caller gets the reason
  *   locked, approved ──a confirmed block past `validUntil`, the vault's counter not past the nonce──▶ expired
- *   locked, approved ──a `Settled` event──▶ executed (evm-watch.ts, simulated-settlements.ts)
+ *   locked, approved ──a `Settled` event──▶ executed (event-watch.ts, simulated-settlements.ts)
  *
  * Every step may be repeated: clearing takes each once, and the signer signs the same bytes again. So nothing is kept here
  * that a restart needs. A row that was locked before the start may have been signed then: a refusal does not end it.
@@ -19,7 +19,7 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import type { SettlementApproval } from './approval-digests.ts';
 import type { Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultSettings } from './chain-rows.ts';
-import type { CounterAt } from './evm-watch.ts';
+import type { CounterAt } from './event-watch.ts';
 import { type ChainProgress, moveBehind, Refusals } from './withdrawal-approvals.ts';
 
 const TICK_MS = 250;

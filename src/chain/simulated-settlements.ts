@@ -6,7 +6,7 @@
  *   in ─▶ send token out ─▶ event
  *
  *   locked, approved ──a `Settled` event, as soon as a majority shows it──▶ executed
- *   executed ──its event is gone and its approval has ended──▶ the chain is stopped (vault-watch.ts)
+ *   executed ──its event is gone and its approval has ended──▶ the chain is stopped (simulated-watch.ts)
  *   locked, approved ──a block past `validUntil` with the confirmations of withdrawals, counter not past the nonce──▶ expired
  *
  * Clearing decides and journals each step and takes each once; nothing here has to survive a start.
@@ -16,13 +16,13 @@ import type { SettlementRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { SettlementApproval } from './approval-digests.ts';
+import { bookingOf } from './bookings.ts';
 import { U256_MAX } from './chain-events.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { DepositWatcher } from './deposit-watcher.ts';
-import { bookingOf } from './evm-thread.ts';
 import { isPast } from './settlement-approvals.ts';
 import type { ChainSight } from './simulated-providers.ts';
-import type { ChainTimes, VaultWatch } from './vault-watch.ts';
+import type { ChainTimes, VaultWatch } from './simulated-watch.ts';
 
 type View = Readonly<Record<string, unknown>>;
 

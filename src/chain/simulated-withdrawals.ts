@@ -7,7 +7,7 @@
  *   signing, approved ──a confirmed `Withdrew`──▶ executed
  *
  * Clearing decides and journals each step and takes each once; nothing here has to survive a start. Nothing is done on a
- * stopped chain (vault-watch.ts), and no checkpoint while too few providers answer.
+ * stopped chain (simulated-watch.ts), and no checkpoint while too few providers answer.
  */
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
@@ -15,11 +15,11 @@ import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { MILLISECOND_NS } from '../core/units.ts';
 import type { Signer } from './approval-signer.ts';
+import { bookingOf } from './bookings.ts';
 import type { ChainSettings } from './chain-rows.ts';
 import type { DepositWatcher } from './deposit-watcher.ts';
-import { bookingOf } from './evm-thread.ts';
 import type { ChainSight } from './simulated-providers.ts';
-import type { VaultWatch } from './vault-watch.ts';
+import type { VaultWatch } from './simulated-watch.ts';
 import { approvalOf, isLapsed, isLive, Refusals } from './withdrawal-approvals.ts';
 
 type View = Readonly<Record<string, unknown>>;

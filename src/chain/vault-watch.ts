@@ -1,220 +1,230 @@
 /**
- * What the node has booked of one simulated chain, and whether it books more (AMB-74): the watchers of deposits, withdrawals,
- * settlements and forced withdrawals, and the stop that only the operator ends. Its state outlives a start (chain-store.ts).
+ * What the node watches of one vault: its four kinds of events over the same providers (event-watch.ts), and the resumption of a
+ * chain on which booked events are gone. The same for every kind of chain; the caller polls, and passes commands to clearing.
  *
- *   running ──a booked event is no longer on the chain, or the vault paid what was not approved──▶ stopped ──resume()──▶ running
+ *   poll ─▶ forced withdrawals, deposits, withdrawals, settlements; when one of them is stopped, all rest (AMB-74)
  *
- * Settlements are booked at once (DEP-23), so a reorganisation may take one away and the same approval bring it back:
+ *   resume ─▶ which booked events does a majority not show? ─▶ payouts and settlements of these are taken back (CHN-06), the highest
+ *             counter of an owner first ─▶ the watches go on without them; credits of deposits stay
+ *                └ undecided, or clearing does not answer ─▶ the chain stays stopped
  *
- *   booked ──gone──▶ missing: nothing is approved ──on the chain again──▶ booked
- *                       └──a final block past the end of its approval──▶ stopped
- *
- * Invariants
- *   (1) A stopped chain books nothing and approves nothing, also after a start.
- *   (2) A stop changes no booking: credits stay, and clearing's counters book no counter twice.
- *   (3) While a booked settlement is missing nothing is approved: what it brought is in the ledger and not in the vault.
+ * A payout that is taken back is in its approved row again, with its lock; it ends when its approval is executed or lapses. A settlement
+ * is taken back when its approval has ended. Killed in between, the chain is stopped still, and clearing takes each back once.
  */
-import { decodeSettlement, decodeWithdrawal, FORCED_TOPIC } from './chain-events.ts';
-import { type BookedEvent, DepositWatcher } from './deposit-watcher.ts';
-import { readStopped, type Stopped } from './evm-cursor.ts';
-import type { ProviderView } from './simulated-chain.ts';
-import { type Json, StateReader } from './state-file.ts';
+import type { OperatorCommand } from '../clearing/inputs.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import { bookingOf, payoutVanished, replyOf, settlementVanished, type View } from './bookings.ts';
+import type { ConfirmedEvent, VaultEventKind } from './chain-events.ts';
+import type { ChainProvider } from './chain-provider.ts';
+import { type CursorStore, termsOf } from './event-cursor.ts';
+import {
+  type BookingReply,
+  type CounterAt,
+  EventWatch,
+  type Poll,
+  type Vanished,
+  type WatchLog,
+  type WatchState,
+} from './event-watch.ts';
+import { type Held, heldBy } from './held-units.ts';
+import { majorityHash } from './range-verdict.ts';
 
-type Views = readonly (ProviderView | null)[];
-
-const FORMAT = 1;
-const READ = new StateReader('the file of what was booked of a simulated chain');
-
-/** A booked settlement that is not on the chain now. */
-export interface MissingSettlement extends BookedEvent {
-  /** Seconds: a block that is later ends its approval. */
-  readonly until: number;
+/** The policy of a chain, as its vault has it. */
+export interface WatchPolicy {
+  readonly depositConfirmations: number;
+  readonly withdrawalConfirmations: number;
+  readonly settlementConfirmations: number;
+  readonly approvalValidityS: number;
 }
 
-/** Times of a chain, seconds. */
-export interface ChainTimes {
-  /** The later of the newest block and the node's clock. */
-  readonly latest: number;
-  /** Of the last block with the confirmations of withdrawals, and of settlements; 0 while too few providers answer. */
-  readonly final: number;
-  /** How long an approval is valid. */
-  readonly approvalValidity: number;
+export interface VaultWatchParts {
+  readonly chainId: ChainId;
+  /** 40 hex. */
+  readonly vault: string;
+  readonly store: Pick<CursorStore, 'load' | 'save'>;
+  /** One for each configured provider. */
+  readonly providers: readonly ChainProvider[];
+  readonly policy: () => WatchPolicy;
+  /** Passes commands to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
+  readonly book: (commands: readonly OperatorCommand[]) => Promise<readonly (View | null)[]>;
+  readonly log: (bindings: object) => WatchLog;
+  /** The clock by which approvals are given, seconds. */
+  readonly nowS: () => number;
+  /** Of pauses between searches. */
+  readonly nowMs: () => number;
 }
 
-export interface VaultWatchState {
-  readonly deposits: readonly BookedEvent[];
-  readonly withdrawals: readonly BookedEvent[];
-  readonly forced: readonly BookedEvent[];
-  readonly settlements: readonly BookedEvent[];
-  readonly missing: readonly MissingSettlement[];
-  readonly stopped: Stopped | null;
+/** Blocks that are read again (CHN-04). */
+export interface BlocksAgain {
+  readonly from: number;
+  readonly to: number;
 }
+
+/** Whether the vault of a chain is in escape mode, by majority, and whether what it has paid by then is booked. */
+export interface EscapeAnswer {
+  readonly isOpen: boolean;
+  readonly isBooked: boolean;
+}
+
+type Watches = Readonly<Record<VaultEventKind, EventWatch>>;
 
 export class VaultWatch {
-  readonly deposits: DepositWatcher;
-  readonly withdrawals: DepositWatcher;
-  readonly settlements: DepositWatcher;
-  /** Forced withdrawals (AMB-85). */
-  readonly forced: DepositWatcher;
-  #stopped: Stopped | null;
-  #missing: readonly MissingSettlement[];
-  /** Changes of `#stopped` and `#missing`. */
-  #stops = 0;
-  /** By a hook, and while the vault is in escape mode, there is no checkpoint and no approval. */
-  isWithheld = false;
+  readonly #parts: VaultWatchParts;
+  readonly #watches: Watches;
 
-  constructor(state: VaultWatchState | null) {
-    this.deposits = new DepositWatcher(undefined, state?.deposits);
-    this.withdrawals = new DepositWatcher(decodeWithdrawal, state?.withdrawals);
-    this.forced = new DepositWatcher((log) => decodeWithdrawal(log, FORCED_TOPIC), state?.forced);
-    this.settlements = new DepositWatcher(decodeSettlement, state?.settlements);
-    this.#missing = state?.missing ?? [];
-    this.#stopped = state?.stopped ?? null;
+  static async open(parts: VaultWatchParts): Promise<VaultWatch> {
+    const { chainId, vault, store, providers, policy, log, nowMs } = parts;
+    const open = (event: VaultEventKind, confirmations: () => number, ends: boolean): Promise<EventWatch> =>
+      EventWatch.open({
+        chainId,
+        event,
+        vault,
+        store,
+        providers,
+        confirmations,
+        approvalEnds: ends ? { latest: (blockTime) => latestEnd(parts, blockTime), final: () => finalTime() } : null,
+        offer: (events) => offered(parts, event, events),
+        log: log({ chain: chainId, event }),
+        nowMs,
+      });
+    const watches = {
+      deposit: await open('deposit', () => policy().depositConfirmations, false),
+      withdrawal: await open('withdrawal', () => policy().withdrawalConfirmations, false),
+      settlement: await open('settlement', () => policy().settlementConfirmations, true),
+      forced: await open('forced', () => policy().withdrawalConfirmations, false),
+    };
+    const finalTime = (): number =>
+      Math.min(watches.withdrawal.state().blockTime, watches.settlement.state().blockTime);
+    return new VaultWatch(parts, watches);
   }
 
-  /** Whether checkpoints and approvals are made. */
-  get mayApprove(): boolean {
-    // mutant: approved-while-missing
-    return !this.isWithheld && this.#missing.length === 0;
+  private constructor(parts: VaultWatchParts, watches: Watches) {
+    this.#parts = parts;
+    this.#watches = watches;
   }
 
-  get stopped(): Stopped | null {
-    return this.#stopped;
+  /** One step of each kind. One call at a time, of this and of every other method that returns a promise. */
+  async poll(): Promise<Poll> {
+    const polls: Poll[] = [];
+    for (const watch of this.#pollable) polls.push(await watch.poll());
+    return polls.includes('again') ? 'again' : 'idle';
   }
 
-  /** Number of changes of the state. */
-  get changes(): number {
-    const watchers = [this.deposits, this.withdrawals, this.settlements, this.forced];
-    return watchers.reduce((sum, { changes }) => sum + changes, this.#stops);
-  }
-
-  state(): VaultWatchState {
-    const [deposits, withdrawals, forced] = [this.deposits.booked, this.withdrawals.booked, this.forced.booked];
-    const settlements = { settlements: this.settlements.booked, missing: this.#missing };
-    return { deposits, withdrawals, forced, ...settlements, stopped: this.#stopped };
-  }
-
-  /** Stops the chain when something that was booked is gone. @returns whether events may be booked now. */
-  mayBook(views: Views, times: ChainTimes): boolean {
-    if (this.#stopped !== null) return false;
-    const lineages = [this.deposits, this.withdrawals, this.forced].map((watcher) => watcher.lineage(views));
-    const vanished = lineages.flatMap((lineage) => (typeof lineage === 'string' ? [] : lineage));
-    // mutant: simulated-vanished
-    if (vanished.length > 0) {
-      const lowest = vanished.reduce((block, event) => Math.min(block, event.block), Number.MAX_SAFE_INTEGER);
-      this.stop({ reason: 'reorg', block: lowest - 1, deposits: vanished.length });
-      return false;
-    }
-    return this.#areSettlementsDecided(views, times) && !lineages.includes('undecided');
-  }
-
-  /** Settlements that are gone have to come again. @returns whether a majority decides about them. */
-  #areSettlementsDecided(views: Views, { latest, approvalValidity }: ChainTimes): boolean {
-    for (;;) {
-      const lineage = this.settlements.lineage(views);
-      if (typeof lineage === 'string') return lineage !== 'undecided';
-      this.settlements.forget(lineage);
-      const until = latest + approvalValidity;
-      this.#missing = [...this.#missing, ...lineage.map((event) => ({ ...event, until }))];
-      this.#stops += 1;
-    }
-  }
-
-  /** Whether a settlement is missing that cannot come again. */
-  isLost({ final }: ChainTimes): boolean {
-    return this.#missing.some(({ until }) => until < final);
-  }
-
-  /** Settlements are booked as far as they are on the chain: those that came again are not missing, a lost one stops the chain. */
-  settle(times: ChainTimes): void {
-    if (this.#missing.length === 0) return;
-    const booked = new Set(this.settlements.booked.map(({ user, what }) => `${user}/${what}`));
-    const missing = this.#missing.filter(({ user, what }) => !booked.has(`${user}/${what}`));
-    if (missing.length < this.#missing.length) this.#stops += 1;
-    this.#missing = missing;
-    // mutant: simulated-lost-settlement
-    if (this.#stopped !== null || !this.isLost(times)) return;
-    const lost = missing.filter(({ until }) => until < times.final);
-    this.stop({ reason: 'reorg', block: Math.min(...lost.map(({ block }) => block)) - 1, deposits: lost.length });
-  }
-
-  stop(stopped: Stopped): void {
-    this.#stopped = stopped;
-    this.#stops += 1;
+  state(): WatchState {
+    const { deposit, withdrawal } = this.#watches;
+    const states = this.#all.map((watch) => watch.state());
+    return {
+      ...deposit.state(),
+      head: Math.max(...states.map(({ head }) => head)),
+      stopped: states.find(({ stopped }) => stopped !== null)?.stopped ?? null,
+      blockTime: withdrawal.state().blockTime,
+      isWhole: states.every(({ isWhole }) => isWhole),
+      answering: Math.min(...states.map(({ answering }) => answering)),
+      agreeing: Math.min(...states.map(({ agreeing }) => agreeing)),
+    };
   }
 
   /**
-   * What a resumption takes back in the ledger, the highest counters first; empty while the chain is not stopped.
-   * @returns null while no majority of the providers decides about what was booked: then nothing is resumed.
+   * Ends a stop (AMB-74): deposits that are no longer on the chain stay credited, payouts and settlements are taken back (CHN-06).
+   *
+   * @returns false while clearing or a majority of the providers does not answer: the chain stays stopped.
    */
-  vanished(
-    views: Views,
-    { final }: ChainTimes,
-  ): {
-    readonly withdrawals: readonly BookedEvent[];
-    readonly settlements: readonly BookedEvent[];
-  } | null {
-    if (this.#stopped === null) return { withdrawals: [], settlements: [] };
-    const lineages = [this.withdrawals, this.deposits, this.forced].map((watcher) => watcher.lineage(views));
-    // mutant: resumed-undecided
-    if (lineages.includes('undecided')) return null;
-    const [lineage = 'moved'] = lineages;
-    const withdrawals = typeof lineage === 'string' ? [] : [...lineage];
-    const settlements = this.#missing.filter(({ until }) => until < final);
-    const byCounter = (a: BookedEvent, b: BookedEvent): number => b.nonce - a.nonce;
-    return { withdrawals: withdrawals.sort(byCounter), settlements: settlements.sort(byCounter) };
-  }
-
-  /** Ends a stop: what is gone is no longer expected, but a settlement whose approval is valid. */
-  resume(views: Views, { final }: ChainTimes): void {
-    if (this.#stopped === null) return;
-    for (const watcher of [this.deposits, this.withdrawals, this.forced]) {
-      const lineage = watcher.lineage(views);
-      watcher.forget(typeof lineage === 'string' ? [] : lineage);
+  async resume(): Promise<boolean> {
+    if (this.state().stopped === null) return true;
+    const found: [EventWatch, Vanished][] = [];
+    for (const watch of this.#all) {
+      const vanished = await watch.vanished();
+      if (vanished === null) return false;
+      found.push([watch, vanished]);
     }
-    this.#missing = this.#missing.filter(({ until }) => until >= final);
-    this.#stopped = null;
-    this.#stops += 1;
+    const eventsOf = (watch: EventWatch): readonly string[] => found.find(([one]) => one === watch)?.[1].events ?? [];
+    const { withdrawal, settlement } = this.#watches;
+    if (!(await this.#takeBack(withdrawal, eventsOf(withdrawal), false))) return false;
+    if (!(await this.#takeBack(settlement, eventsOf(settlement), true))) return false;
+    for (const [watch, vanished] of found) await watch.resume(vanished);
+    return true;
   }
 
-  /** Everything is read again. */
-  rescan(): void {
-    this.deposits.rescan();
-    this.withdrawals.rescan();
-    this.settlements.rescan();
-    this.forced.rescan();
+  async #takeBack(watch: EventWatch, events: readonly string[], isSettlement: boolean): Promise<boolean> {
+    const { chainId, book } = this.#parts;
+    for (const terms of events.map(termsOf).sort((a, b) => b.nonce - a.nonce)) {
+      const counter = await watch.counterNow(isSettlement ? terms.account : null, terms.user);
+      if (counter === null) return false;
+      const command = (isSettlement ? settlementVanished : payoutVanished)(chainId, terms, counter);
+      const [reply = null] = await book([command]);
+      if (reply === null) return false;
+    }
+    return true;
+  }
+
+  /** @returns the blocks that are read again; null: there are none so far, or the chain is stopped. */
+  readAgain(from: number): BlocksAgain | null {
+    const ends = this.#all.map((watch) => watch.readAgain(from));
+    const read = ends.filter((end) => end !== null);
+    return read.length === 0 ? null : { from, to: Math.max(...read) };
+  }
+
+  /** Forced withdrawals are booked when all final blocks are read, as far as the vault's answer is about. */
+  async escape(): Promise<EscapeAnswer | null> {
+    const { providers, vault, policy } = this.#parts;
+    const answers = await Promise.all(providers.map((provider) => provider.escapeMode(vault)));
+    const agreed = majorityHash(answers.map((answer) => answer?.toString() ?? null));
+    const { head, processed } = this.#watches.forced.state();
+    const isBooked = head >= 0 && processed >= head - Math.max(policy().withdrawalConfirmations, 1) + 1;
+    return agreed === null ? null : { isOpen: agreed === 'true', isBooked };
+  }
+
+  withdrawalCount(user: UserId): Promise<CounterAt | null> {
+    return this.#watches.withdrawal.withdrawalCount(user);
+  }
+
+  /**
+   * Of a block with the confirmations of withdrawals, as settlements are booked at once: a block that may still be replaced
+   * does not end an approval. null while settlements are not booked up to that block.
+   */
+  async settlementCount(user: UserId, account: number): Promise<CounterAt | null> {
+    const { withdrawal, settlement } = this.#watches;
+    if (settlement.state().processed < withdrawal.state().processed) return null;
+    return withdrawal.settlementCount(user, account);
+  }
+
+  /** What the vault holds of these tokens, 64 hex each; null: not known now. */
+  held(tokens: readonly string[]): Promise<Held | null> {
+    const { providers, vault } = this.#parts;
+    return heldBy(this.#all, providers, vault, tokens);
+  }
+
+  async close(): Promise<void> {
+    for (const watch of this.#all) await watch.close();
+  }
+
+  get #all(): readonly EventWatch[] {
+    const { forced, deposit, withdrawal, settlement } = this.#watches;
+    // What left the vault without the node is debited first.
+    return [forced, deposit, withdrawal, settlement];
+  }
+
+  /** When one kind of events is stopped, the others are not read either: credits and approvals end together (AMB-74). */
+  get #pollable(): readonly EventWatch[] {
+    const stopped = this.#all.filter((watch) => watch.state().stopped !== null);
+    return stopped.length > 0 ? stopped : this.#all;
   }
 }
 
-export function encodeWatch(state: VaultWatchState): string {
-  return `${JSON.stringify({ format: FORMAT, ...state })}\n`;
+/** When every approval has ended that was given until now. */
+function latestEnd({ nowS, policy }: VaultWatchParts, blockTime: number): number {
+  return Math.max(blockTime, nowS()) + policy().approvalValidityS;
 }
 
-/** @throws InvariantError unless `text` is a state written by `encodeWatch`. */
-export function decodeWatch(text: string): VaultWatchState {
-  const { format, deposits, withdrawals, forced, settlements, missing, stopped } = READ.root(text);
-  READ.check(format === FORMAT, 'its format is known');
-  return {
-    deposits: READ.list(deposits).map((item) => bookedEvent(READ.object(item))),
-    withdrawals: READ.list(withdrawals).map((item) => bookedEvent(READ.object(item))),
-    forced: READ.list(forced).map((item) => bookedEvent(READ.object(item))),
-    // Earlier files have none: settlements are then read from the first block.
-    settlements: READ.list(settlements ?? []).map((item) => bookedEvent(READ.object(item))),
-    missing: READ.list(missing ?? []).map((item) => {
-      const event = READ.object(item);
-      return { ...bookedEvent(event), until: READ.count(event['until']) };
-    }),
-    stopped: stopped === null ? null : readStopped(READ.object(stopped)),
-  };
-}
-
-function bookedEvent(json: Json): BookedEvent {
-  return {
-    user: READ.user(json['user']),
-    account: typeof json['account'] === 'number' ? READ.count(json['account']) : null,
-    nonce: READ.count(json['nonce']),
-    block: READ.count(json['block']),
-    hash: READ.hex(json['hash'], 32),
-    what: READ.string(json['what']),
-  };
+async function offered(
+  { chainId, book }: VaultWatchParts,
+  kind: VaultEventKind,
+  events: readonly ConfirmedEvent[],
+): Promise<readonly (BookingReply | null)[]> {
+  if (events.length === 0) return [];
+  const replies = await book(events.map((event) => bookingOf(chainId, kind, event)));
+  return events.map((event, index) => {
+    const reply = replies[index] ?? null;
+    return reply === null ? null : replyOf(kind, event, reply);
+  });
 }

@@ -4,7 +4,7 @@
  *
  *   filled ──checkpoint, each interval of the chain──▶ signing ──the signer's signatures──▶ approved
  *   signing, approved ──a processed block past `validUntil`, the vault's counter not moved──▶ expired
- *   signing, approved ──a confirmed `Withdrew` (evm-watch.ts)──▶ executed
+ *   signing, approved ──a confirmed `Withdrew` (event-watch.ts)──▶ executed
  *
  * Every step may be repeated: clearing takes each once, and the signer signs the same bytes again. So nothing is kept here
  * that a restart needs, and a kill between two steps costs the time of the next tick.
@@ -17,7 +17,7 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import type { WithdrawalApproval } from './approval-digests.ts';
 import type { Signed, SigningRequest } from './approval-signer.ts';
 import type { VaultSettings } from './chain-rows.ts';
-import type { CounterAt } from './evm-watch.ts';
+import type { CounterAt } from './event-watch.ts';
 
 const TICK_MS = 250;
 /** Rows of one chain in one tick; the others follow in the next. */
@@ -43,7 +43,7 @@ export interface ApprovalParts {
   readonly state: (chainId: ChainId) => ChainProgress | undefined;
   /** Whether there are keys for the quorum of a vault: without them nothing is bound to an approval. */
   readonly canSign: (vault: VaultSettings) => boolean;
-  /** Whether no checkpoint and no approval is made on a chain: a test hook. */
+  /** Whether no checkpoint and no approval is made on a chain: by a hook, in escape mode, and while booked events are not on the chain. */
   readonly isWithheld: (chainId: ChainId) => boolean;
   /** null: not now. */
   readonly sign: (request: SigningRequest) => Promise<Signed | null>;

@@ -12,8 +12,8 @@ import {
 } from '../../src/chain/approval-signer.ts';
 import { readKeyFile } from '../../src/chain/key-file.ts';
 import { ChainSight } from '../../src/chain/simulated-providers.ts';
+import { VaultWatch } from '../../src/chain/simulated-watch.ts';
 import { SimulatedWithdrawals } from '../../src/chain/simulated-withdrawals.ts';
-import { VaultWatch } from '../../src/chain/vault-watch.ts';
 import { WithdrawalApprovals } from '../../src/chain/withdrawal-approvals.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';

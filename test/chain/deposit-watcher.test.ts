@@ -4,7 +4,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { type ConfirmedDeposit, DepositWatcher } from '../../src/chain/deposit-watcher.ts';
+import type { ConfirmedEvent } from '../../src/chain/chain-events.ts';
+import { DepositWatcher } from '../../src/chain/deposit-watcher.ts';
 import type { ProviderView, SimulatedChain } from '../../src/chain/simulated-chain.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { chainAt, DEPOSIT, provider, STARTED_NS, VAULT } from '../support/chain-world.ts';
@@ -19,7 +20,7 @@ class Counters {
   readonly credited: string[] = [];
   readonly next = new Map<UserId, number>();
 
-  take(deposit: ConfirmedDeposit): number {
+  take(deposit: ConfirmedEvent): number {
     const next = this.next.get(deposit.user) ?? 0;
     if (deposit.nonce !== next) return next;
     this.credited.push(deposit.tx);

@@ -103,7 +103,7 @@ suite('EVM provider', () => {
 
   test('reads the head with a hash, and a range with the hash of its end', async () => {
     const one = provider();
-    assert.deepEqual(await one.look(9), { head: 32, hash: hash(9) });
+    assert.deepEqual(await one.look(9), { head: 32, hash: hash(9), time: 9 });
     const range = await one.range(FILTER, ANCHOR);
     assert.ok(range !== null && range !== 'refused');
     assert.equal(range.endHash, hash(20));
@@ -145,7 +145,7 @@ suite('EVM provider', () => {
     assert.equal(requests, before, 'it is not asked while it rests');
     answers = honest;
     nowMs += 500;
-    assert.deepEqual(await one.look(9), { head: 32, hash: hash(9) });
+    assert.deepEqual(await one.look(9), { head: 32, hash: hash(9), time: 9 });
     assert.deepEqual(changes, ['it serves chain 1', null]);
   });
 

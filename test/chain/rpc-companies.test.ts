@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { EventWatch, type WatchLog } from '../../src/chain/event-watch.ts';
 import { EvmProvider } from '../../src/chain/evm-provider.ts';
-import { EvmWatch, type WatchLog } from '../../src/chain/evm-watch.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ALICE, BOB } from '../support/names.ts';
 import { eventually } from '../support/patience.ts';
@@ -28,7 +28,7 @@ class Market {
   companies: readonly RpcCompany[] = [];
   providers: readonly EvmProvider[] = [];
   nowMs = 0;
-  #watch: EvmWatch | null = null;
+  #watch: EventWatch | null = null;
 
   private constructor(chain: PlainEvm) {
     this.chain = chain;
@@ -43,14 +43,14 @@ class Market {
     });
     const error = (_details: object, message: string): void => void market.alarms.push(message);
     const log: WatchLog = { info: () => undefined, warn: () => undefined, error };
-    market.#watch = await EvmWatch.open({
+    market.#watch = await EventWatch.open({
       chainId: PLAIN_CHAIN,
       event: 'deposit',
       vault: PLAIN_VAULT,
       store: { load: async () => null, save: async () => undefined },
       providers: market.providers,
       confirmations: () => 1,
-      approvalValidityS: () => null,
+      approvalEnds: null,
       offer: async (deposits) => deposits.map((deposit) => market.credits.take(deposit)),
       log,
       nowMs: () => market.nowMs,
@@ -58,7 +58,7 @@ class Market {
     return market;
   }
 
-  get watch(): EvmWatch {
+  get watch(): EventWatch {
     assert.ok(this.#watch !== null);
     return this.#watch;
   }

@@ -10,8 +10,7 @@ const LATER_DECISIONS: Readonly<Record<string, readonly number[]>> = {
   'stamps of latency, which are optional and not offered': [125],
 };
 
-/** A payout that vanishes in a reorganisation of an EVM chain comes with the one watcher of both kinds of chain. */
-const LATER_CHAINS: readonly string[] = ['CHN-06'];
+const LATER_CHAINS: readonly string[] = [];
 
 /** `SES-03 to SES-05` and `WS-01 to 04` name what lies between, too. */
 function idsNamedIn(text: string): string[] {

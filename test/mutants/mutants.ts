@@ -1700,7 +1700,7 @@ const CHAINS: readonly Mutant[] = [
     breaks: 'half of the providers are no majority',
     site: 'evm-majority',
     change: swap(/>/, '>='),
-    caughtBy: 'test/chain/evm-watch',
+    caughtBy: 'test/chain/event-watch',
   },
   {
     breaks: 'blocks are read again for one difference at most 8 times',
@@ -1712,7 +1712,7 @@ const CHAINS: readonly Mutant[] = [
     breaks: 'a reorganisation has to show again what was booked late',
     site: 'late-event-kept',
     change: condition('false'),
-    caughtBy: 'test/chain/evm-watch',
+    caughtBy: 'test/chain/event-watch',
   },
   {
     breaks: 'a payout that stays hidden is booked by the counter of the vault',
@@ -1748,19 +1748,25 @@ const CHAINS: readonly Mutant[] = [
     breaks: 'a block is final with the last of its confirmations',
     site: 'evm-confirmations',
     change: swap(/ \+ 1/, ' + 2'),
-    caughtBy: 'test/chain/evm-watch',
+    caughtBy: 'test/chain/event-watch',
   },
   {
     breaks: 'the cursor passes a block after clearing has replied',
-    site: 'evm-cursor-waits',
+    site: 'event-cursor-waits',
     change: condition('false'),
-    caughtBy: 'test/chain/evm-watch',
+    caughtBy: 'test/chain/event-watch',
+  },
+  {
+    breaks: 'an event that was there again when its block was replaced has to stay there until it is read again',
+    site: 'missing-again',
+    change: condition('false'),
+    caughtBy: 'test/chain/event-watch',
   },
   {
     breaks: 'a chain on which a credited deposit vanished credits nothing more',
     site: 'evm-vanished',
     change: condition('false'),
-    caughtBy: 'test/chain/evm-watch',
+    caughtBy: 'test/chain/event-watch',
   },
   {
     breaks: 'a simulated chain on which a credited deposit vanished credits nothing more',

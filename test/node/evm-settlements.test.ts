@@ -203,6 +203,42 @@ for (const abi of ['v1', 'v2'] as const) {
       assert.equal((await execute(approval, 5n, 5n))?.name, 'Expired');
     });
 
+    test('CHN-06: a settlement that a reorganisation drops is taken back by the resumption when its approval has ended, once', async () => {
+      const approval = await settle(2n, 2n);
+      const snapshot = await anvil.client.snapshot();
+      assert.equal(await execute(approval, 2n, 2n), null);
+      await booked('77', '43');
+      await anvil.client.revert({ id: snapshot });
+      await anvil.mine(6);
+      await aMoment(2_500);
+      const refusal = await client.account.settle(request(1n, 1n)).catch((error: unknown) => error);
+      assert.ok(
+        refusal instanceof RingbookError && refusal.code === 'SERVICE_UNAVAILABLE',
+        'nothing is approved meanwhile',
+      );
+      assert.deepEqual(await spots(), ['77', '43']);
+      await anvil.client.setNextBlockTimestamp({ timestamp: BigInt(approval.expiry) + 7_200n });
+      await anvil.mine(CONFIRMATIONS + 1);
+      await eventually(
+        async () => {
+          const page = await (await fetch(`${node.ops}/metrics`)).text();
+          return page.includes(`ringbook_chain_stopped{chain="${anvil.chainId}"} 1`);
+        },
+        () => node.stderr(),
+      );
+      assert.deepEqual(await spots(), ['77', '43'], 'the operator decides');
+      for (let time = 0; time < 2; time += 1) {
+        await call('POST', `/operator/chains/${anvil.chainId}/resume`, { accept: true });
+        await booked('79', '41');
+      }
+      for (const asset of [OUT, '9']) assert.equal((await figures(asset))['difference'], '0');
+      assert.equal((await execute(approval, 2n, 2n))?.name, 'Expired');
+      const next = await settle(1n, 1n);
+      assert.equal(next.nonce, approval.nonce, 'the number is that of the vault again');
+      assert.equal(await execute(next, 1n, 1n), null);
+      await booked('78', '42');
+    });
+
     /** Killed at a commit of the node: request, execution and booking are repeated until the settlement is done. */
     async function survives(point: 'before_flush' | 'after_flush', afterTransactions: number): Promise<boolean> {
       const [before, came] = (await spots()).map(Number);

@@ -196,6 +196,77 @@ suite('EVM withdrawals', () => {
     assert.deepEqual(await figures().then((one) => [one.spot, one.difference]), ['42', '0']);
   });
 
+  const isStopped = async (): Promise<boolean> => {
+    const page = await (await fetch(`${node.ops}/metrics`)).text();
+    return page.includes(`ringbook_chain_stopped{chain="${anvil.chainId}"} 1`);
+  };
+
+  /** Pays an approval, and replaces its final blocks by others without the payout. @returns the approval. */
+  async function vanished(units: bigint): Promise<Withdrawal> {
+    await withdraw(units);
+    const row = await approved();
+    const snapshot = await anvil.client.snapshot();
+    assert.equal(await execute(row, units), null);
+    await anvil.mine(CONFIRMATIONS);
+    await eventually(async () => (await figures()).locks === '0');
+    await anvil.client.revert({ id: snapshot });
+    await anvil.mine(CONFIRMATIONS + 4);
+    await eventually(isStopped, node.stderr);
+    return row;
+  }
+
+  const resume = (): Promise<unknown> => call('POST', `/operator/chains/${anvil.chainId}/resume`, { accept: true });
+
+  test('CHN-06: a booked payout that a reorganisation drops stops the chain; resumed, its row is approved with its lock, and it is booked once when it is executed, after a kill too', async () => {
+    const paidBefore = (await paid()) as bigint;
+    const row = await vanished(3n);
+    assert.deepEqual(await figures().then((one) => [one.spot, one.locks, one.vault_holdings]), ['39', '0', '39']);
+    assert.equal(await paid(), paidBefore);
+    await stopNode(node, 'SIGKILL');
+    node = await startNode({ dataDirectory: node.dataDirectory });
+    client = new RingbookClient({ oms: node.oms, mds: node.mds, key });
+    await client.login();
+    await eventually(isStopped, node.stderr);
+    for (const proxy of proxies.slice(1)) proxy.fault = 'unreachable';
+    const refused = await operator(node, 'POST', `/operator/chains/${anvil.chainId}/resume`, { accept: true });
+    assert.equal(refused.status, 503, refused.text);
+    assert.deepEqual(await rows(), []);
+    for (const proxy of proxies) proxy.fault = 'none';
+    await eventually(async () => {
+      const { status } = await operator(node, 'POST', `/operator/chains/${anvil.chainId}/resume`, { accept: true });
+      return status === 200;
+    }, node.stderr);
+    const [again] = await rows();
+    assert.deepEqual([again?.status, again?.nonce, again?.approvals], ['approved', row.nonce, row.approvals]);
+    assert.deepEqual(await figures().then((one) => [one.spot, one.locks, one.difference]), ['39', '3', '0']);
+    await resume();
+    assert.equal((await figures()).locks, '3', 'taken back once');
+    assert.equal(await execute(row, 3n), null);
+    await anvil.mine(CONFIRMATIONS);
+    await eventually(async () => (await figures()).locks === '0');
+    assert.deepEqual(await figures().then((one) => [one.spot, one.vault_holdings, one.difference]), ['39', '39', '0']);
+    assert.equal(await paid(), paidBefore + 3_000_000n);
+    await withdraw(1n);
+    assert.equal((await approved()).nonce, row.nonce + 1, 'the next number is that of the vault');
+    const [next] = await rows();
+    assert.ok(next !== undefined);
+    assert.equal(await execute(next, 1n), null);
+    await anvil.mine(CONFIRMATIONS);
+    await eventually(async () => (await figures()).locks === '0');
+  });
+
+  test('CHN-06, WDR-10: a payout that is taken back and not executed again ends when a final block is past its time, and its lock returns', async () => {
+    const row = await vanished(2n);
+    await resume();
+    assert.deepEqual(await figures().then((one) => [one.spot, one.locks]), ['36', '2']);
+    const [approval] = row.approvals;
+    await anvil.client.setNextBlockTimestamp({ timestamp: BigInt(approval?.expiry ?? 0) + 10n });
+    await anvil.mine(CONFIRMATIONS + 1);
+    await eventually(async () => (await figures()).locks === '0', node.stderr);
+    assert.deepEqual(await figures().then((one) => [one.spot, one.difference]), ['38', '0']);
+    assert.equal((await execute(row, 2n))?.name, 'Expired');
+  });
+
   /** Killed at a commit of the node: everything from the request to the booking is repeated until it is done. */
   async function survives(point: 'before_flush' | 'after_flush', afterTransactions: number): Promise<boolean> {
     const paidBefore = (await paid()) as bigint;

@@ -11,9 +11,9 @@
 import assert from 'node:assert/strict';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import { type ChainFiles, decodeChain, encodeChain } from '../../src/chain/chain-store.ts';
-import type { Stopped } from '../../src/chain/evm-cursor.ts';
+import type { Stopped } from '../../src/chain/event-cursor.ts';
 import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain.ts';
-import { decodeWatch, encodeWatch, type VaultWatchState } from '../../src/chain/vault-watch.ts';
+import { decodeWatch, encodeWatch, type VaultWatchState } from '../../src/chain/simulated-watch.ts';
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';

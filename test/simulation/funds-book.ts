@@ -11,7 +11,7 @@ import assert from 'node:assert/strict';
 import { domainHash, settlementDigest, withdrawalDigest } from '../../src/chain/approval-digests.ts';
 import { signerOf } from '../../src/chain/approval-signer.ts';
 import { DEPOSITED_TOPIC, SETTLED_TOPIC, WITHDREW_TOPIC } from '../../src/chain/chain-events.ts';
-import type { Stopped } from '../../src/chain/evm-cursor.ts';
+import type { Stopped } from '../../src/chain/event-cursor.ts';
 import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import { settlementApprovalOf } from '../../src/chain/settlement-approvals.ts';
 import type { ChainState } from '../../src/chain/simulated-chain.ts';

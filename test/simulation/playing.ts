@@ -8,7 +8,7 @@
  * what users were reported as confirmed must be confirmed in it.
  */
 import assert from 'node:assert/strict';
-import type { Stopped } from '../../src/chain/evm-cursor.ts';
+import type { Stopped } from '../../src/chain/event-cursor.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { isLive } from '../../src/clearing/funds/withdrawal-book.ts';

@@ -2,12 +2,11 @@
  * An EVM chain and its providers as plain lists, for tests of the watch: blocks with hashes and deposits, forks of any
  * depth, and providers that lag, omit, forge, fork, refuse or are silent. And clearing's side: a counter per user.
  */
-import { type ChainLog, encodeDeposit, keccakText } from '../../src/chain/chain-events.ts';
-import type { ConfirmedDeposit } from '../../src/chain/deposit-watcher.ts';
+import { type ChainLog, type ConfirmedEvent, encodeDeposit, keccakText } from '../../src/chain/chain-events.ts';
+import type { Anchor, ChainProvider, RangeReply, Sight } from '../../src/chain/chain-provider.ts';
+import type { EventCursor } from '../../src/chain/event-cursor.ts';
+import { type BookingReply, EventWatch, type WatchLog } from '../../src/chain/event-watch.ts';
 import type { LogFilter } from '../../src/chain/evm-answers.ts';
-import type { EvmCursor } from '../../src/chain/evm-cursor.ts';
-import type { Anchor, ChainProvider, RangeReply, Sight } from '../../src/chain/evm-provider.ts';
-import { type DepositReply, EvmWatch, type WatchLog } from '../../src/chain/evm-watch.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 
 export const PLAIN_VAULT: string = '0d'.repeat(20);
@@ -122,7 +121,7 @@ export class PlainProvider implements ChainProvider {
     this.asked += 1;
     if (this.fault === 'unreachable') return null;
     const head = this.fault === 'boasts' ? this.#head + 1_000_000 : this.#head;
-    return { head, hash: this.#hash(block) };
+    return { head, hash: this.#hash(block), time: block };
   }
 
   async range(filter: LogFilter, anchor: Anchor): Promise<RangeReply> {
@@ -193,7 +192,7 @@ export class PlainCredits {
   refuses = 0;
   offers = 0;
 
-  take({ user, nonce, baseUnits }: ConfirmedDeposit): DepositReply | null {
+  take({ user, nonce, baseUnits }: ConfirmedEvent): BookingReply | null {
     this.offers += 1;
     if (this.refuses > 0) {
       this.refuses -= 1;
@@ -212,11 +211,11 @@ export class EvmFixture {
   readonly chain: PlainEvm = new PlainEvm();
   readonly providers: readonly PlainProvider[];
   readonly credits: PlainCredits = new PlainCredits();
-  readonly saved: EvmCursor[] = [];
+  readonly saved: EventCursor[] = [];
   readonly alarms: string[] = [];
   confirmations: number;
   nowMs = 0;
-  #watch: EvmWatch | null = null;
+  #watch: EventWatch | null = null;
 
   constructor(providers = 3, confirmations = 1) {
     this.providers = Array.from({ length: providers }, (_, index) => {
@@ -225,7 +224,7 @@ export class EvmFixture {
     this.confirmations = confirmations;
   }
 
-  get watch(): EvmWatch {
+  get watch(): EventWatch {
     if (this.#watch === null) throw new Error('start the watch first');
     return this.#watch;
   }
@@ -238,7 +237,7 @@ export class EvmFixture {
       warn: () => undefined,
       error: (_details, message) => void this.alarms.push(message),
     };
-    this.#watch = await EvmWatch.open({
+    this.#watch = await EventWatch.open({
       chainId: PLAIN_CHAIN,
       event: 'deposit',
       vault: PLAIN_VAULT,
@@ -248,11 +247,19 @@ export class EvmFixture {
       },
       providers: this.providers,
       confirmations: () => this.confirmations,
-      approvalValidityS: () => null,
+      approvalEnds: null,
       offer: async (deposits) => deposits.map((deposit) => this.credits.take(deposit)),
       log,
       nowMs: () => this.nowMs,
     });
+  }
+
+  /** Ends a stop, as the vault's watch does. @returns what has vanished. */
+  async resume(): Promise<readonly string[]> {
+    const vanished = await this.watch.vanished();
+    if (vanished === null) throw new Error('no majority decides what has vanished');
+    await this.watch.resume(vanished);
+    return vanished.events;
   }
 
   /** As `settle`, over the minutes in which late logs are waited for. */

@@ -1,38 +1,46 @@
 /**
- * The deposits of one EVM chain, or its withdrawals, settlements or forced withdrawals, for which the same holds (a watch has one kind of events): which
- * are final and true by a majority of its providers, those of a user in the order of the chain, each offered to clearing
- * until it has answered, across restarts, gaps and reorganisations.
+ * One kind of events of a vault: deposits, withdrawals, settlements or forced withdrawals. Which are final and true by a majority of the
+ * chain's providers, those of a user in the order of the chain, each offered to clearing until it has answered, across restarts, gaps and
+ * reorganisations. The same for every kind of chain (chain-provider.ts).
  *
  *   poll ─▶ heads, hash of the last processed block (the anchor)
  *            │ a majority has the anchor ─▶ next range up to the last final block ─▶ logs by majority ─▶ clearing ─▶ cursor
- *            │ a majority has another hash ─▶ what is the same? are all credited deposits there again?
- *            │       yes ─▶ the cursor goes back, the range is read again (counters credit nothing twice)
+ *            │ a majority has another hash ─▶ what is the same? is every booked event there again, final or not?
+ *            │       yes ─▶ the cursor goes back, the range is read again (counters book nothing twice)
  *            │       settlements ─▶ the same; one that does not come again while its approval is valid: stopped (DEP-23)
- *            │       no  ─▶ stopped: credits end, metric and log, until the operator resumes (AMB-74)
- *            └ neither: nothing is credited, the next poll looks again
+ *            │       no  ─▶ stopped: booking ends, metric and log, until the operator resumes (AMB-74)
+ *            └ neither: nothing is booked, the next poll looks again
  *
- *   a deposit with a gap before it ─▶ all deposits of its user are read again from the first block, 8 times in 4 minutes
+ *   an event that was there again in a block that is not final, and is not any more ─▶ stopped
+ *
+ *   an event with a gap before it ─▶ all events of its user are read again from the first block, 8 times in 4 minutes
  *            still a gap ─▶ stopped
  *
  *   processed blocks are read again when logs may have come late (CHN-04, late-reads.ts), while no new block is final
  *
- * A final block has the confirmations of the chain or of its vault; the block of a deposit is the first (DEP-08). Invariants:
- *   (1) Only deposits that a majority of the configured providers shows, in a final block of the chain that leads through
+ * A final block has the confirmations of the chain or of its vault; the block of an event is the first (DEP-08). Invariants:
+ *   (1) Only events that a majority of the configured providers shows, in a final block of the chain that leads through
  *       the anchor, are offered.
- *   (2) The cursor passes a block after clearing has flushed its deposits.
+ *   (2) The cursor passes a block after clearing has flushed its events.
  *   (3) A stopped chain offers nothing, also after a restart.
+ *   (4) No booked event is forgotten while it is not on the chain, but by a resumption (event-cursor.ts).
  *
- * Not here: what a deposit credits (clearing/funds/deposits.ts), threads and time (evm-worker.ts).
+ * Not here: what an event books (clearing/funds), the four kinds together and a resumption (simulated-watch.ts), threads and time.
  */
 import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
-import { type ChainLog, counterOwner, decodeVaultEvent, type VaultEventKind } from './chain-events.ts';
+import {
+  type ChainLog,
+  type ConfirmedEvent,
+  counterOwner,
+  decodeVaultEvent,
+  type VaultEventKind,
+} from './chain-events.ts';
+import type { Anchor, ChainProvider, RangeReply, Sight } from './chain-provider.ts';
 import { decodeCredit } from './deposit-config.ts';
-import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import { logKey } from './evm-answers.ts';
 import {
   advanced,
-  type EvmCursor,
+  type EventCursor,
   freshCursor,
   joined,
   type MissingEvent,
@@ -40,8 +48,8 @@ import {
   recentOf,
   rewound,
   type Stopped,
-} from './evm-cursor.ts';
-import type { Anchor, ChainProvider, RangeReply, Sight } from './evm-provider.ts';
+} from './event-cursor.ts';
+import { logKey } from './evm-answers.ts';
 import { pauseMs, READS_MAX } from './late-reads.ts';
 import {
   isConclusive,
@@ -69,7 +77,7 @@ export interface CounterAt {
 }
 
 /** What clearing did with a deposit. */
-export interface DepositReply {
+export interface BookingReply {
   readonly result: string;
   /** The counter that the user's next deposit must have. */
   readonly nextNonce: number;
@@ -81,24 +89,40 @@ export interface WatchLog {
   error(details: object, message: string): void;
 }
 
+/** Seconds, of the chain's time. */
+export interface ApprovalEnds {
+  /** When an approval has ended that may have been given until now. @param blockTime of a block that was read now. */
+  readonly latest: (blockTime: number) => number;
+  /** Of a block that is not replaced any more: it has the confirmations of withdrawals. */
+  readonly final: () => number;
+}
+
 export interface WatchParts {
   readonly chainId: ChainId;
   readonly event: VaultEventKind;
   /** 40 hex. */
   readonly vault: string;
   readonly store: {
-    load(chainId: ChainId, event: VaultEventKind): Promise<EvmCursor | null>;
-    save(chainId: ChainId, event: VaultEventKind, cursor: EvmCursor): Promise<void>;
+    load(chainId: ChainId, event: VaultEventKind): Promise<EventCursor | null>;
+    save(chainId: ChainId, event: VaultEventKind, cursor: EventCursor): Promise<void>;
   };
   /** One for each configured address. */
   readonly providers: readonly ChainProvider[];
   readonly confirmations: () => number;
-  /** Of settlements: seconds after which an approval is not valid any more; null for other events. */
-  readonly approvalValidityS: () => number | null;
+  /** Of settlements: when the approval of one that is gone has ended; null for other events. */
+  readonly approvalEnds: ApprovalEnds | null;
   /** Passes deposits to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
-  readonly offer: (deposits: readonly ConfirmedDeposit[]) => Promise<readonly (DepositReply | null)[]>;
+  readonly offer: (deposits: readonly ConfirmedEvent[]) => Promise<readonly (BookingReply | null)[]>;
   readonly log: WatchLog;
   readonly nowMs: () => number;
+}
+
+/** Of a stopped chain. */
+export interface Vanished {
+  /** The last block that is the same as before. */
+  readonly same: Anchor;
+  /** As the cursor has them. */
+  readonly events: readonly string[];
 }
 
 /** `again`: more can be done at once. `idle`: nothing until the chain or a provider changes. */
@@ -110,8 +134,10 @@ export interface WatchState {
   /** The last block with all deposits credited; −1 before the first. */
   readonly processed: number;
   readonly stopped: Stopped | null;
-  /** Of the last processed block, seconds; 0 before one was read since the start. */
+  /** Of the last processed block, seconds; 0 before a majority has shown it since the start. */
   readonly blockTime: number;
+  /** Whether every booked event is on the chain, as far as is known; else nothing is approved. */
+  readonly isWhole: boolean;
   /** Configured providers (CHN-05). */
   readonly providers: number;
   /** Those that answered when they were last looked at. */
@@ -151,9 +177,9 @@ interface Again {
 /** What clearing answers when all is as it should be. */
 const BOOKED: ReadonlySet<string> = new Set(['credited', 'executed', 'debited', 'duplicate']);
 
-export class EvmWatch {
+export class EventWatch {
   readonly #parts: WatchParts;
-  #cursor: EvmCursor;
+  #cursor: EventCursor;
   #head = -1;
   #blockTime = 0;
   readonly #standings: readonly Standing[];
@@ -168,31 +194,31 @@ export class EvmWatch {
   /** Processed blocks that are read again. */
   #again: Again | null = null;
   /** Of the last offer: what clearing has acted on for the first time. */
-  #booked: ConfirmedDeposit[] = [];
+  #booked: ConfirmedEvent[] = [];
   #isReorgLogged = false;
   #isWaitLogged = false;
 
   /** Loads the cursor; one of another vault is not used. */
-  static async open(parts: WatchParts): Promise<EvmWatch> {
+  static async open(parts: WatchParts): Promise<EventWatch> {
     const saved = await parts.store.load(parts.chainId, parts.event);
-    const cursor = saved?.vault === parts.vault ? saved : await EvmWatch.#first(parts);
+    const cursor = saved?.vault === parts.vault ? saved : await EventWatch.#first(parts);
     if (cursor.stopped !== null)
       parts.log.error({ ...cursor.stopped }, 'this chain is stopped: no deposit is credited');
-    return new EvmWatch(parts, cursor);
+    return new EventWatch(parts, cursor);
   }
 
   /**
    * Where a watch without a cursor begins: with the first block. That of forced withdrawals begins where deposits are read to, as a node
    * that read deposits without it had no vault with an escape hatch.
    */
-  static async #first({ chainId, event, vault, store }: WatchParts): Promise<EvmCursor> {
+  static async #first({ chainId, event, vault, store }: WatchParts): Promise<EventCursor> {
     const fresh = freshCursor(vault);
     const deposits = event === 'forced' ? await store.load(chainId, 'deposit') : null;
     if (deposits === null || deposits.vault !== vault || deposits.anchors.length === 0) return fresh;
     return { ...fresh, nextBlock: deposits.nextBlock, anchors: deposits.anchors };
   }
 
-  private constructor(parts: WatchParts, cursor: EvmCursor) {
+  private constructor(parts: WatchParts, cursor: EventCursor) {
     this.#parts = parts;
     this.#cursor = cursor;
     this.#standings = parts.providers.map(() => ({ answers: false, hasSameAnchor: null, hasSameRange: null }));
@@ -209,6 +235,7 @@ export class EvmWatch {
       processed: nextBlock - 1,
       stopped,
       blockTime: this.#blockTime,
+      isWhole: !this.#isReorgLogged && (this.#parts.event !== 'settlement' || this.#cursor.missing.length === 0),
       providers: providers.length,
       answering: this.#standings.filter(({ answers }) => answers).length,
       agreeing: agreeing.length,
@@ -223,9 +250,13 @@ export class EvmWatch {
 
   /** Base units by token that processed events behind a block brought into the vault; null when they are not known any more. */
   movesBehind(block: number): readonly (readonly [string, bigint])[] | null {
-    const { anchors, recent } = this.#cursor;
+    const { anchors, recent, missing } = this.#cursor;
+    const { event } = this.#parts;
     if ((anchors[0]?.number ?? Number.MAX_SAFE_INTEGER) > block) return null;
-    return recent.filter((event) => event.block > block).flatMap(({ what }) => movesOf(this.#parts.event, what));
+    const behind: readonly { readonly what: string }[] = recent.filter((one) => one.block > block);
+    // What is missing of any other kind is on the chain, in blocks that are read again.
+    const all = event === 'settlement' ? behind : [...behind, ...missing];
+    return all.flatMap(({ what }) => movesOf(event, what));
   }
 
   /** Looks at the chain once and does one step. One call at a time. */
@@ -241,6 +272,8 @@ export class EvmWatch {
     if (isReplaced(anchor.hash, hashes)) return this.#reorganised(final);
     if (majorityHash(hashes) !== anchor.hash) return this.#waits('no majority has the last processed block');
     this.#isReorgLogged = false;
+    this.#blockTime = timeOf(anchor, sights) ?? this.#blockTime;
+    if (!(await this.#areMissingShown(anchor))) return 'idle';
     if (this.#gap !== null) return this.#searchGap(this.#gap, anchor);
     const { nextBlock } = this.#cursor;
     if (final < nextBlock) return this.#again === null ? 'idle' : this.#readOnceMore(this.#again, anchor);
@@ -255,15 +288,43 @@ export class EvmWatch {
     return 'again';
   }
 
-  /** Ends a stop. Credits stay; the counters of vanished deposits never credit again. */
-  async resume(): Promise<void> {
+  /**
+   * What a resumption forgets: booked events that a majority does not show, and the block up to which the chain is the same.
+   *
+   * @returns null while no majority decides about each: then nothing is resumed.
+   */
+  async vanished(): Promise<Vanished | null> {
+    const anchor = this.#cursor.anchors.at(-1);
+    const sights = await this.#look(anchor?.number ?? 0);
+    const head = majorityHead(sights.map((sight) => sight?.head ?? null));
+    const ancestor = await this.#ancestor();
+    const same = ancestor === null ? await this.#firstBlock() : ancestor;
+    if (same === null || same === 'undecided') return null;
+    const { recent, missing } = this.#cursor;
+    const isNone = missing.length === 0 && recent.every(({ block }) => block <= same.number);
+    const found = isNone ? new Set<string>() : await this.#shownBehind(same, head);
+    if (found === null) return null;
+    const ends = this.#parts.approvalEnds;
+    const behind = ends === null ? recent.filter(({ block }) => block > same.number).map(({ what }) => what) : [];
+    const waiting = missing.filter(({ until }) => ends === null || (until > 0 && until < ends.final()));
+    const events = [...behind, ...waiting.map(({ what }) => what)].filter((what) => !found.has(what));
+    return { same, events: [...new Set(events)] };
+  }
+
+  /** Ends a stop: what has vanished is not expected any more, and the chain is read again from where it is the same. */
+  async resume({ same, events }: Vanished): Promise<void> {
     const { stopped } = this.#cursor;
-    if (stopped === null) return;
-    const kept = stopped.reason === 'reorg' ? rewound(this.#cursor, stopped.block) : this.#cursor;
+    const kept = rewound(this.#cursor, same);
+    const gone = new Set(events);
     this.#searched = null;
-    // What is missing is accepted with the stop.
-    await this.#save({ ...kept, missing: [], stopped: null });
-    this.#parts.log.warn({ ...stopped }, 'the chain is resumed');
+    this.#isReorgLogged = false;
+    await this.#save({ ...kept, missing: kept.missing.filter(({ what }) => !gone.has(what)), stopped: null });
+    if (stopped !== null) this.#parts.log.warn({ ...stopped }, 'the chain is resumed');
+  }
+
+  async #firstBlock(): Promise<Anchor | null> {
+    const hash = majorityHash((await this.#look(0)).map((sight) => sight?.hash ?? null));
+    return hash === null ? null : { number: 0, hash };
   }
 
   /**
@@ -304,13 +365,36 @@ export class EvmWatch {
     const at = this.#cursor.anchors.at(-1);
     const blockTime = this.#blockTime;
     if (at === undefined || blockTime === 0 || this.#cursor.stopped !== null) return null;
+    const counter = await this.#counterAt(ask, at);
+    return counter === null ? null : { blockTime, counter };
+  }
+
+  /** The vault's counter at the newest block of a majority, whether it is final or not; null without a majority. */
+  async counterNow(account: number | null, user: string): Promise<number | null> {
+    const head = majorityHead((await this.#look(0)).map((sight) => sight?.head ?? null));
+    if (head < 0) return null;
+    const hash = majorityHash((await this.#look(head)).map((sight) => sight?.hash ?? null));
+    if (hash === null) return null;
+    return this.#counterAt(
+      (provider, vault, at) =>
+        account === null
+          ? provider.withdrawalCount(vault, user, at)
+          : provider.settlementCount(vault, user, account, at),
+      { number: head, hash },
+    );
+  }
+
+  async #counterAt(
+    ask: (provider: ChainProvider, vault: string, at: Anchor) => Promise<number | null>,
+    at: Anchor,
+  ): Promise<number | null> {
     const { providers, vault } = this.#parts;
     const answers = await gathered(
       providers.map((provider) => ask(provider, vault, at)),
       (given) => majorityHash(given.map(textOf)) !== null,
     );
     const counter = majorityHash(answers.map(textOf));
-    return counter === null ? null : { blockTime, counter: Number(counter) };
+    return counter === null ? null : Number(counter);
   }
 
   // Ranges.
@@ -331,7 +415,7 @@ export class EvmWatch {
     this.#isWaitLogged = false;
     const deposits = verdict.logs.map((log) => this.#eventOf(log));
     const outcome = await this.#offerAll(deposits);
-    // mutant: evm-cursor-waits
+    // mutant: event-cursor-waits
     if (outcome === 'later') return 'idle';
     if (outcome === 'unmatched') return this.#stop({ reason: 'unmatched', block: from - 1, deposits: 1 });
     if (outcome !== 'done') return this.#foundGap(outcome.deposit, outcome.expected);
@@ -339,12 +423,37 @@ export class EvmWatch {
     this.#blockTime = verdict.endTime;
     const seen = deposits.map(recentOf);
     const missing = this.#stillMissing(seen, verdict.endTime);
-    const lost = missing.filter(({ until }) => until < verdict.endTime);
-    if (lost.length > 0) return this.#stop({ reason: 'reorg', block: from - 1, deposits: lost.length });
     this.#cursor = { ...advanced(this.#cursor, { number: to, hash: verdict.endHash }, seen), missing };
     this.#unsaved += 1;
     if (deposits.length > 0 || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
     return 'again';
+  }
+
+  /** A settlement that is gone and whose approval has ended by a block that stays does not come again: then the chain is stopped. */
+  async #stopIfLost(anchor: Anchor): Promise<boolean> {
+    const final = this.#parts.approvalEnds?.final() ?? 0;
+    const lost = this.#cursor.missing.filter(({ until }) => until > 0 && until < final);
+    if (lost.length > 0) await this.#stop({ reason: 'reorg', block: anchor.number, deposits: lost.length });
+    return lost.length > 0;
+  }
+
+  /**
+   * Events that were there again when their blocks were replaced have to stay there until they are read again; settlements may come
+   * later. @returns whether the poll goes on.
+   */
+  async #areMissingShown(anchor: Anchor): Promise<boolean> {
+    const { missing } = this.#cursor;
+    if (missing.length === 0) return true;
+    if (this.#parts.event === 'settlement') return !(await this.#stopIfLost(anchor));
+    const found = await this.#shownBehind(anchor, this.#head);
+    if (found === null) {
+      this.#waits('the replacing blocks have no majority');
+      return false;
+    }
+    const gone = missing.filter(({ what }) => !found.has(what));
+    // mutant: missing-again
+    if (gone.length > 0) await this.#stopAt(anchor, gone);
+    return gone.length === 0;
   }
 
   /** One range of what is read again. One that no majority shows is left to the next time. */
@@ -391,15 +500,15 @@ export class EvmWatch {
     await this.#save({ ...joined(this.#cursor, late), missing });
   }
 
-  /** Settlements that did not come again in the range, each with the time until which it may. */
+  /** Events that did not come again in the range, settlements with the time until which they may. */
   #stillMissing(seen: readonly { readonly what: string }[], endTime: number): readonly MissingEvent[] {
     const { missing } = this.#cursor;
     if (missing.length === 0) return missing;
     const found = new Set(seen.map(({ what }) => what));
-    const validityS = this.#parts.approvalValidityS() ?? 0;
+    const until = this.#parts.approvalEnds?.latest(endTime) ?? 0;
     return missing
       .filter(({ what }) => !found.has(what))
-      .map(({ what, until }) => ({ what, until: until === 0 ? endTime + validityS : until }));
+      .map((event) => (event.until === 0 ? { what: event.what, until } : event));
   }
 
   /** @param user 64 hex: deposits of this user only. */
@@ -487,8 +596,8 @@ export class EvmWatch {
    * @returns the first one with a gap before it; `later` when clearing does not accept them now.
    */
   async #offerAll(
-    deposits: readonly ConfirmedDeposit[],
-  ): Promise<'done' | 'later' | 'unmatched' | { readonly deposit: ConfirmedDeposit; readonly expected: number }> {
+    deposits: readonly ConfirmedEvent[],
+  ): Promise<'done' | 'later' | 'unmatched' | { readonly deposit: ConfirmedEvent; readonly expected: number }> {
     this.#booked = [];
     let next = 0;
     while (next < deposits.length) {
@@ -510,7 +619,7 @@ export class EvmWatch {
     return 'done';
   }
 
-  #note(event: ConfirmedDeposit, { result }: DepositReply): void {
+  #note(event: ConfirmedEvent, { result }: BookingReply): void {
     // mutant: late-event-kept
     if (result !== 'duplicate' && result !== 'unmatched') this.#booked.push(event);
     if (BOOKED.has(result)) return;
@@ -521,7 +630,7 @@ export class EvmWatch {
 
   // Gaps.
 
-  async #foundGap(deposit: ConfirmedDeposit, expected: number): Promise<Poll> {
+  async #foundGap(deposit: ConfirmedEvent, expected: number): Promise<Poll> {
     const { user, nonce, block } = deposit;
     const owner = counterOwner(deposit);
     const key = `${owner}/${expected}`;
@@ -563,30 +672,30 @@ export class EvmWatch {
   async #reorganised(final: number): Promise<Poll> {
     const ancestor = await this.#ancestor();
     if (ancestor === 'undecided') return this.#waits('a reorganisation has no majority');
-    const { anchors, recent } = this.#cursor;
+    const { anchors, recent, missing } = this.#cursor;
     const end = must(anchors.at(-1), 'a reorganisation is seen at an anchor').number;
     const details = { lastSame: ancestor?.number ?? -1, processed: end };
     if (!this.#isReorgLogged) this.#parts.log.error(details, 'final blocks were replaced');
     this.#isReorgLogged = true;
     if (ancestor === null) return this.#stop({ reason: 'reorg', block: -1, deposits: recent.length });
     if (final < end) return 'idle';
-    const found = await this.#depositsBetween(ancestor, end);
+    const found = await this.#shownBehind(ancestor, this.#head);
     if (found === null) return this.#waits('the replacing blocks have no majority');
-    const vanished = recent.filter(({ block, what }) => block > ancestor.number && !found.has(what));
-    if (vanished.length > 0 && this.#parts.event === 'settlement') {
-      const missing = [...this.#cursor.missing, ...vanished.map(({ what }) => ({ what, until: 0 }))];
-      this.#parts.log.warn({ ...details, vanished: vanished.length }, 'booked settlements have to come again');
-      await this.#save({ ...rewound(this.#cursor, ancestor.number), missing });
-      return 'again';
-    }
+    const gone = [...recent.filter(({ block }) => block > ancestor.number), ...missing].filter(
+      ({ what }) => !found.has(what),
+    );
     // mutant: evm-vanished
-    if (vanished.length > 0) {
-      const first = vanished.slice(0, 10).map(({ what }) => what);
-      this.#parts.log.error({ ...details, vanished: vanished.length, first }, 'credited deposits vanished');
-      return this.#stop({ reason: 'reorg', block: ancestor.number, deposits: vanished.length });
-    }
-    await this.#save(rewound(this.#cursor, ancestor.number));
+    if (gone.length > 0 && this.#parts.event !== 'settlement') return this.#stopAt(ancestor, gone, details);
+    if (gone.length > 0)
+      this.#parts.log.warn({ ...details, vanished: gone.length }, 'booked settlements have to come again');
+    await this.#save(rewound(this.#cursor, ancestor));
     return 'again';
+  }
+
+  async #stopAt(same: Anchor, gone: readonly { readonly what: string }[], details: object = {}): Promise<Poll> {
+    const first = gone.slice(0, 10).map(({ what }) => what);
+    this.#parts.log.error({ ...details, vanished: gone.length, first }, 'booked events vanished');
+    return this.#stop({ reason: 'reorg', block: same.number, deposits: gone.length });
   }
 
   /** The newest anchor that a majority still has; null when the oldest is replaced too. */
@@ -594,7 +703,7 @@ export class EvmWatch {
     const { anchors } = this.#cursor;
     // Below `low` all are the same, from `high` on all are replaced.
     let low = 0;
-    let high = anchors.length - 1;
+    let high = anchors.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const anchor = must(anchors[middle], 'an index between two others');
@@ -606,8 +715,8 @@ export class EvmWatch {
     return anchors[low - 1] ?? null;
   }
 
-  /** What a majority shows behind an anchor, as `recent` has it. */
-  async #depositsBetween(anchor: Anchor, end: number): Promise<ReadonlySet<string> | null> {
+  /** What a majority shows behind an anchor, final or not, as `recent` has it; null while no majority decides. */
+  async #shownBehind(anchor: Anchor, end: number): Promise<ReadonlySet<string> | null> {
     const found = new Set<string>();
     for (let from = anchor.number + 1; from <= end; ) {
       const to = Math.min(end, from + this.#span - 1);
@@ -626,7 +735,7 @@ export class EvmWatch {
   }
 
   /** @param log validated by evm-answers.ts. */
-  #eventOf(log: ChainLog): ConfirmedDeposit {
+  #eventOf(log: ChainLog): ConfirmedEvent {
     const kind = this.#parts.event;
     const decoded = kind === 'deposit' ? decodeCredit(log) : decodeVaultEvent(kind, log);
     const event = must(decoded, 'a log of a verdict is an event of its kind');
@@ -639,11 +748,17 @@ export class EvmWatch {
     return 'idle';
   }
 
-  async #save(cursor: EvmCursor): Promise<void> {
+  async #save(cursor: EventCursor): Promise<void> {
     await this.#parts.store.save(this.#parts.chainId, this.#parts.event, cursor);
     this.#cursor = cursor;
     this.#unsaved = 0;
   }
+}
+
+/** When a block was mined, by majority; null without one. */
+function timeOf({ hash }: Anchor, sights: readonly (Sight | null)[]): number | null {
+  const time = majorityHash(sights.map((sight) => (sight?.hash === hash ? `${sight.time}` : null)));
+  return time === null ? null : Number(time);
 }
 
 function textOf(value: number | null): string | null {

@@ -7,8 +7,8 @@
  *   balance       │ at B                   + deposits in (B, there]
  *                 └ processed withdrawals  − withdrawals behind B, none here
  */
-import type { Anchor, ChainProvider } from './evm-provider.ts';
-import type { EvmWatch } from './evm-watch.ts';
+import type { Anchor, ChainProvider } from './chain-provider.ts';
+import type { EventWatch } from './event-watch.ts';
 import { majorityHash } from './range-verdict.ts';
 import type { Units } from './vault-holdings.ts';
 
@@ -26,7 +26,7 @@ export interface Held {
  * @returns null without a majority for each token, or when a watch has not processed a block.
  */
 export async function heldBy(
-  watches: readonly EvmWatch[],
+  watches: readonly EventWatch[],
   providers: readonly ChainProvider[],
   vault: string,
   tokens: readonly string[],
@@ -49,7 +49,7 @@ export async function heldBy(
   return { block: at.number, units };
 }
 
-function lowest(watches: readonly EvmWatch[]): Anchor | null {
+function lowest(watches: readonly EventWatch[]): Anchor | null {
   let found: Anchor | null = null;
   for (const watch of watches) {
     const place = watch.place();

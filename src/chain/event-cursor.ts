@@ -1,44 +1,46 @@
 /**
- * How far the events of an EVM chain are processed: three files for each chain, `evm/<chain id>.deposit.json`,
- * `….withdrawal.json` and `….settlement.json` in the data directory, always written completely. Deposits stand for both below.
+ * How far one kind of events of a vault is processed, and what was booked of it that a reorganisation must show again. Four files for
+ * each chain, `evm/<chain id>.<kind of events>.json` in the data directory, always written completely.
  *
  *   anchors   ascending blocks with their hashes, the newest ones close together: where a reorganisation began
- *   recent    deposits behind the oldest anchor: what a reorganisation must show again
- *   missing   settlements that a reorganisation has taken away and that have to come again: they were booked at once (DEP-23)
- *   stopped   why nothing more is credited, until the operator resumes the chain (AMB-74)
+ *   recent    booked events behind the oldest anchor, at their places
+ *   missing   booked events whose place a reorganisation has taken away: each has to be shown again, in a block that is read again
+ *   stopped   why nothing more is booked, until the operator resumes the chain (AMB-74)
+ *
+ *   booked ──▶ recent ──its block is replaced──▶ missing ──shown again──▶ recent
+ *                                                   └── a majority does not show it: the chain stops, and its resumption takes it back
  *
  * Invariants
- *   (1) Clearing has credited every deposit in blocks below `nextBlock` and flushed it, before the file passes them. A lost or
- *       older file costs time: deposits are read again and have been credited.
- *   (2) `recent` has every credited deposit behind the oldest anchor. Its bound removes anchors as well.
+ *   (1) Clearing has booked every event in blocks below `nextBlock` and flushed it, before the file passes them. A lost or
+ *       older file costs time: events are read again and have been booked.
+ *   (2) Every booked event is in `recent` or in `missing`, or is not behind the oldest anchor. The bound of `recent` removes anchors as well.
  *
- * Backups leave the file out: beside an older ledger it would be ahead of it. A restored node reads the chain again.
+ * Backups leave the files out: beside an older ledger they would be ahead of it. A restored node reads the chain again.
  */
 import { join } from 'node:path';
-import type { ChainId } from '../core/ids.ts';
-import type { VaultEventKind } from './chain-events.ts';
-import type { ConfirmedDeposit } from './deposit-watcher.ts';
-import type { Anchor } from './evm-provider.ts';
+import type { ChainId, UserId } from '../core/ids.ts';
+import type { ConfirmedEvent, VaultEventKind } from './chain-events.ts';
+import type { Anchor } from './chain-provider.ts';
 import { type Json, loadStateFile, StateReader, saveStateFile } from './state-file.ts';
 
 /** The name of the directory; storage/data-files.ts has it too. */
 const DIRECTORY = 'evm';
 const FORMAT = 1;
-const READ = new StateReader('the cursor of an EVM chain');
+const READ = new StateReader('the cursor of a chain');
 const ANCHORS_MAX = 256;
 export const RECENT_MAX = 20_000;
 
-/** What must be there again after a reorganisation. */
-export interface RecentDeposit {
+/** A booked event at its last known place. */
+export interface RecentEvent {
   readonly block: number;
-  /** User, counter, token and base units, with `/` between them. */
+  /** User, counter, token and base units, with `/` between them; of a settlement also sub-account, token in and its base units. */
   readonly what: string;
 }
 
-/** A booked settlement that is not on the chain now: its approval is valid until it comes again, or the chain stops. */
+/** A booked event without a place on the chain. */
 export interface MissingEvent {
   readonly what: string;
-  /** Seconds of the chain's time: later its approval cannot be used any more. 0: not known yet. */
+  /** Of a settlement, seconds of the chain's time: later its approval cannot be used any more. 0: not known yet, and of any other event. */
   readonly until: number;
 }
 
@@ -46,24 +48,24 @@ export interface Stopped {
   readonly reason: 'reorg' | 'gap' | 'unmatched';
   /** The last unchanged block, or the one before the gap; −1 without one. */
   readonly block: number;
-  /** Events that are no longer on the chain, missing before a gap, or without an approved withdrawal. */
+  /** Events that are no longer on the chain, missing before a gap, or without an approved withdrawal; the file's name for them. */
   readonly deposits: number;
 }
 
-export interface EvmCursor {
+export interface EventCursor {
   readonly vault: string;
   readonly nextBlock: number;
   readonly anchors: readonly Anchor[];
-  readonly recent: readonly RecentDeposit[];
+  readonly recent: readonly RecentEvent[];
   readonly missing: readonly MissingEvent[];
   readonly stopped: Stopped | null;
 }
 
-export function freshCursor(vault: string): EvmCursor {
+export function freshCursor(vault: string): EventCursor {
   return { vault, nextBlock: 0, anchors: [], recent: [], missing: [], stopped: null };
 }
 
-export function recentOf({ user, nonce, token, baseUnits, block, settled }: ConfirmedDeposit): RecentDeposit {
+export function recentOf({ user, nonce, token, baseUnits, block, settled }: ConfirmedEvent): RecentEvent {
   const into = settled === undefined ? '' : `/${settled.account}/${settled.tokenIn}/${settled.baseUnitsIn}`;
   return { block, what: `${user}/${nonce}/${token}/${baseUnits}${into}` };
 }
@@ -75,10 +77,10 @@ export function movesOf(event: VaultEventKind, what: string): readonly (readonly
   return tokenIn === undefined ? [move] : [move, [tokenIn, BigInt(baseUnitsIn)]];
 }
 
-/** The cursor behind a processed range. @param credited in the order of the chain. */
-export function advanced(cursor: EvmCursor, end: Anchor, credited: readonly RecentDeposit[]): EvmCursor {
+/** The cursor behind a processed range. @param booked in the order of the chain. */
+export function advanced(cursor: EventCursor, end: Anchor, booked: readonly RecentEvent[]): EventCursor {
   let anchors = thinned([...cursor.anchors, end]);
-  let recent = [...cursor.recent, ...credited];
+  let recent = [...cursor.recent, ...booked];
   const oldest = recent[recent.length - RECENT_MAX - 1]?.block;
   if (oldest !== undefined) {
     const kept = anchors.filter(({ number }) => number >= oldest);
@@ -90,7 +92,7 @@ export function advanced(cursor: EvmCursor, end: Anchor, credited: readonly Rece
 }
 
 /** The cursor with events of processed blocks that were booked late: a reorganisation must show them again as well (CHN-04). */
-export function joined(cursor: EvmCursor, late: readonly RecentDeposit[]): EvmCursor {
+export function joined(cursor: EventCursor, late: readonly RecentEvent[]): EventCursor {
   const from = cursor.anchors[0]?.number ?? -1;
   const known = new Set(cursor.recent.map(({ block, what }) => `${block}/${what}`));
   const added = late.filter(({ block, what }) => {
@@ -100,12 +102,46 @@ export function joined(cursor: EvmCursor, late: readonly RecentDeposit[]): EvmCu
   return { ...cursor, recent: [...cursor.recent, ...added].sort((a, b) => a.block - b.block) };
 }
 
-/** The cursor at a block from which the chain is read again. @param block −1: every anchor is replaced. */
-export function rewound(cursor: EvmCursor, block: number): EvmCursor {
-  const anchors = cursor.anchors.filter(({ number }) => number <= block);
-  const recent = cursor.recent.filter((deposit) => deposit.block <= block);
-  const nextBlock = block < 0 ? cursor.nextBlock : block + 1;
-  return { ...cursor, nextBlock, anchors, recent };
+/** The cursor at a block from which the chain is read again. What was booked behind it has to be shown again. */
+export function rewound(cursor: EventCursor, { number, hash }: Anchor): EventCursor {
+  const kept = cursor.anchors.filter((anchor) => anchor.number <= number);
+  const anchors = kept.at(-1)?.hash === hash ? kept : [{ number, hash }];
+  const gone = cursor.recent.filter(({ block }) => block > number).map(({ what }) => ({ what, until: 0 }));
+  const recent = cursor.recent.filter(({ block }) => block <= number);
+  return { ...cursor, nextBlock: number + 1, anchors, recent, missing: merged(cursor.missing, gone) };
+}
+
+/** Each once: an event that is shown twice, with one counter, was booked once. */
+function merged(missing: readonly MissingEvent[], gone: readonly MissingEvent[]): readonly MissingEvent[] {
+  const known = new Map([...gone, ...missing].map((event) => [event.what, event]));
+  return [...known.values()];
+}
+
+/** An event of a settlement or a withdrawal, as `what` has it. */
+export interface BookedTerms {
+  readonly user: UserId;
+  readonly nonce: number;
+  readonly token: string;
+  readonly baseUnits: bigint;
+  /** Of a settlement; 0 of any other. */
+  readonly account: number;
+  readonly tokenIn: string;
+  readonly baseUnitsIn: bigint;
+}
+
+/** @param what made by `recentOf`. */
+export function termsOf(what: string): BookedTerms {
+  const [user = '', nonce = '', token = '', baseUnits = '0', account = '0', tokenIn = '', baseUnitsIn = '0'] =
+    what.split('/');
+  const counts = { nonce: Number(nonce), account: Number(account) };
+  return {
+    user: user as UserId,
+    ...counts,
+    token,
+    baseUnits: BigInt(baseUnits),
+    tokenIn,
+    baseUnitsIn: BigInt(baseUnitsIn),
+  };
 }
 
 /** Beyond the bound every second of the older half goes. */
@@ -114,7 +150,7 @@ function thinned(anchors: readonly Anchor[]): readonly Anchor[] {
   return anchors.filter((_, index) => index >= ANCHORS_MAX / 2 || index % 2 === 0);
 }
 
-export class EvmCursorStore {
+export class CursorStore {
   readonly #directory: string;
 
   /** @param dataDirectory exists; the cursors get a subdirectory. */
@@ -123,13 +159,13 @@ export class EvmCursorStore {
   }
 
   /** @returns null if nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
-  async load(chainId: ChainId, event: VaultEventKind): Promise<EvmCursor | null> {
+  async load(chainId: ChainId, event: VaultEventKind): Promise<EventCursor | null> {
     const text = await loadStateFile(this.#path(chainId, event));
     return text === null ? null : decodeCursor(text);
   }
 
   /** One call at a time per file. @throws Error when writing fails; the old file is then still there. */
-  async save(chainId: ChainId, event: VaultEventKind, cursor: EvmCursor): Promise<void> {
+  async save(chainId: ChainId, event: VaultEventKind, cursor: EventCursor): Promise<void> {
     await saveStateFile(this.#path(chainId, event), `${JSON.stringify({ format: FORMAT, ...cursor })}\n`);
   }
 
@@ -139,7 +175,7 @@ export class EvmCursorStore {
 }
 
 /** @throws InvariantError unless `text` is a cursor that was saved. */
-export function decodeCursor(text: string): EvmCursor {
+export function decodeCursor(text: string): EventCursor {
   const { format, vault, nextBlock, anchors, recent, missing, stopped } = READ.root(text);
   READ.check(format === FORMAT, 'its format is known');
   return {

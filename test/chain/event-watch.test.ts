@@ -1,15 +1,15 @@
 // tier: quick
-/** The watch of an EVM chain over plain providers: majority, finality, once, restarts, gaps, reorganisations. */
+/** The watch of one kind of events over plain providers: majority, finality, once, restarts, gaps, reorganisations. */
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeCursor, EvmCursorStore, RECENT_MAX } from '../../src/chain/evm-cursor.ts';
-import { OFFER_MAX } from '../../src/chain/evm-watch.ts';
+import { CursorStore, decodeCursor, RECENT_MAX } from '../../src/chain/event-cursor.ts';
+import { OFFER_MAX } from '../../src/chain/event-watch.ts';
 import { majorityHead } from '../../src/chain/range-verdict.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ALICE, BOB } from '../support/names.ts';
-import { EvmFixture, FAULTS, PLAIN_CHAIN, PLAIN_VAULT } from '../support/plain-evm.ts';
+import { EvmFixture, FAULTS, PLAIN_CHAIN, PLAIN_TOKEN, PLAIN_VAULT } from '../support/plain-evm.ts';
 import { propertyParameters, storyOf } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -21,7 +21,7 @@ async function started(providers = 3, confirmations = 1): Promise<EvmFixture> {
   return fixture;
 }
 
-suite('EVM watch', () => {
+suite('event watch', () => {
   for (const [name, confirmations] of [
     ['chain 1', 4],
     ['chain 42161', 15],
@@ -75,7 +75,7 @@ suite('EVM watch', () => {
       assert.equal(fixture.watch.state().stopped?.reason, fault === 'forked' ? 'reorg' : undefined);
 
       second.fault = 'none';
-      await fixture.watch.resume();
+      await fixture.resume();
       fixture.chain.deposit([BOB, 9n]);
       fixture.chain.mine(3);
       await fixture.settle();
@@ -198,13 +198,13 @@ suite('EVM watch', () => {
     assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`]);
     assert.equal(fixture.watch.state().stopped?.reason, 'reorg');
     assert.equal(fixture.watch.state().stopped?.deposits, 1);
-    assert.ok(fixture.alarms.includes('credited deposits vanished'));
+    assert.ok(fixture.alarms.includes('booked events vanished'));
 
     await fixture.start();
     await fixture.settle();
     assert.equal(fixture.credits.credited.length, 1, 'a stopped chain credits nothing after a restart');
 
-    await fixture.watch.resume();
+    await fixture.resume();
     await fixture.settle();
     // The counter of the vanished deposit credits nothing more (DEP-10).
     fixture.chain.deposit([ALICE, 7n]);
@@ -227,6 +227,45 @@ suite('EVM watch', () => {
     await fixture.settle();
     assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`, `${BOB}/0/6`]);
     assert.deepEqual([fixture.watch.state().stopped, fixture.alarms], [null, ['final blocks were replaced']]);
+  });
+
+  test('AMB-74: a final deposit that a reorganisation moves into a block that is not final, and a second one drops, stops the chain, after a restart too', async () => {
+    for (const restarts of [false, true]) {
+      const fixture = await started(3, 4);
+      fixture.chain.mine(5);
+      fixture.chain.deposit([ALICE, 5n]);
+      fixture.chain.mine(3);
+      await fixture.settle();
+      assert.equal(fixture.credits.credited.length, 1);
+      // Block 6 is another one, and the deposit comes again in block 10 of 10: final is 7.
+      fixture.chain.reorg(4, false);
+      fixture.chain.deposit([ALICE, 5n]);
+      await fixture.settle();
+      assert.equal(fixture.watch.state().stopped, null);
+      assert.equal(fixture.saved.at(-1)?.missing.length, 1, 'booked, and not read again');
+      if (restarts) await fixture.start();
+      fixture.chain.reorg(1, false);
+      await fixture.settle();
+      assert.equal(fixture.watch.state().stopped?.reason, 'reorg');
+      assert.equal(fixture.watch.state().stopped?.deposits, 1);
+      assert.deepEqual(await fixture.resume(), [`${ALICE}/0/${PLAIN_TOKEN}/5`]);
+      await fixture.settle();
+      assert.deepEqual([fixture.watch.state().stopped, fixture.credits.credited.length], [null, 1]);
+    }
+  });
+
+  test('a resumption waits for a majority that decides what has vanished', async () => {
+    const fixture = await started(3, 1);
+    fixture.chain.mine(5);
+    fixture.chain.deposit([ALICE, 5n]);
+    await fixture.settle();
+    fixture.chain.reorg(1, false);
+    await fixture.settle();
+    for (const provider of fixture.providers.slice(1)) provider.fault = 'unreachable';
+    assert.equal(await fixture.watch.vanished(), null);
+    assert.notEqual(fixture.watch.state().stopped, null);
+    for (const provider of fixture.providers) provider.fault = 'none';
+    assert.equal((await fixture.resume()).length, 1);
   });
 
   test('a final deposit that comes again with another amount stops the chain', async () => {
@@ -286,7 +325,7 @@ suite('EVM watch', () => {
     assert.equal(fixture.watch.state().stopped?.reason, 'gap');
     assert.deepEqual(fixture.credits.credited, []);
     for (const provider of fixture.providers) provider.fault = 'none';
-    await fixture.watch.resume();
+    await fixture.resume();
     await fixture.settle();
     assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
   });
@@ -389,7 +428,7 @@ suite('EVM watch', () => {
   });
 
   test('the cursor survives as it was, in a file that is whole or refused, and its memory is bounded', async () => {
-    const store = new EvmCursorStore(temporaryDirectory());
+    const store = new CursorStore(temporaryDirectory());
     assert.equal(await store.load(PLAIN_CHAIN, 'deposit'), null);
     const fixture = await started(1);
     const many = Array.from({ length: 9_000 }, (_, index): [UserId, bigint] => [ALICE, BigInt(index + 1)]);
@@ -408,7 +447,7 @@ suite('EVM watch', () => {
       assert.deepEqual(await store.load(PLAIN_CHAIN, 'deposit'), cursor);
     }
     for (const text of ['', '{}', '[]', `{"format":1,"vault":"${PLAIN_VAULT}","nextBlock":-1}`, '{"format":2}']) {
-      assert.throws(() => decodeCursor(text), /cursor of an EVM chain is damaged/);
+      assert.throws(() => decodeCursor(text), /cursor of a chain is damaged/);
     }
   });
 });
