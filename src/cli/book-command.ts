@@ -5,7 +5,7 @@ import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
   type Command,
-  checkAddress,
+  checkAddresses,
   EXIT,
   parseOptions,
   positiveInteger,
@@ -68,7 +68,10 @@ example:
     const [market] = positionals;
     if (market === undefined || positionals.length !== 1) throw usageError('book takes one MARKET: ringbook book 2');
     const levels = positiveInteger(values.levels, '--levels');
-    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), mds: checkAddress(values.mds, 'mds') });
+    const client = new RingbookClient({
+      oms: checkAddresses(values.oms, 'oms'),
+      mds: checkAddresses(values.mds, 'mds'),
+    });
     try {
       if (values.live) {
         await watch(client, market, levels);

@@ -113,6 +113,7 @@ export const ADDRESS_OPTIONS: Readonly<Record<Listener, AddressOption>> = {
 export const ADDRESS_HELP = `  --oms URL          order service          (default http://127.0.0.1:3032)
   --mds URL          market-data service    (default http://127.0.0.1:8011)
   --ops URL          operator API           (default http://127.0.0.1:9464)
+                     of a cluster: --oms URL,URL and --mds URL,URL
                      RINGBOOK_HOST, RINGBOOK_OMS_PORT, _MDS_PORT, _OPS_PORT, and "hosts" and TLS of RINGBOOK_CONFIG change the defaults`;
 
 export const TOKEN_HELP = `  RINGBOOK_OPERATOR_TOKEN, or the file that RINGBOOK_OPERATOR_TOKEN_FILE names, is the token of the operator API
@@ -129,6 +130,11 @@ export function checkAddress(text: string, name: string): string {
     throw usageError(`--${name} takes an address like http://127.0.0.1:3032, not "${text}"`);
   }
   return text;
+}
+
+/** One address, or those of a cluster with commas. @throws CliError 64. */
+export function checkAddresses(text: string, name: string): readonly string[] {
+  return text.split(',').map((address) => checkAddress(address, name));
 }
 
 // The user of a command: one of the dev profile, or the owner of a key file.

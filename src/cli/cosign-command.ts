@@ -13,7 +13,7 @@ import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
   type Command,
-  checkAddress,
+  checkAddresses,
   EXIT,
   type ExitCode,
   parseOptions,
@@ -36,7 +36,7 @@ async function send(request: CosignRequest, values: Values): Promise<ExitCode> {
   const signers = signersOf(values);
   if (accountOf(signers) !== request.action.user)
     throw usageError('the file is of another account than the one that logs in');
-  const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signers });
+  const client = new RingbookClient({ oms: checkAddresses(values.oms, 'oms'), ...signers });
   try {
     const response = await client.sendSigned(request.action, request.signatures);
     const isRefused = response?.status === 'Rejected';

@@ -16,7 +16,7 @@ import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
   type Command,
-  checkAddress,
+  checkAddresses,
   EXIT,
   type ExitCode,
   parseOptions,
@@ -117,7 +117,7 @@ example:
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
     const ticket = ticketOf(positionals, values);
-    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signersOf(values) });
+    const client = new RingbookClient({ oms: checkAddresses(values.oms, 'oms'), ...signersOf(values) });
     try {
       const order = await ('price' in ticket ? client.order(ticket) : client.marketOrder(ticket));
       return await place(client, order, values);
@@ -147,7 +147,7 @@ example:
     if (positionals.length > 1 || (market !== undefined && parseAssetId(market) === null)) {
       throw usageError('cancel-all takes one market or none: ringbook cancel-all 2 --as a');
     }
-    const client = new RingbookClient({ oms: checkAddress(values.oms, 'oms'), ...signersOf(values) });
+    const client = new RingbookClient({ oms: checkAddresses(values.oms, 'oms'), ...signersOf(values) });
     try {
       await client.cancelAll(market === undefined ? {} : { assetId: market });
       process.stdout.write(`Dispatched a cancel of all orders${market === undefined ? '' : ` in market ${market}`}\n`);

@@ -8,7 +8,7 @@ import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
   type Command,
-  checkAddress,
+  checkAddresses,
   EXIT,
   parseOptions,
   positiveInteger,
@@ -116,7 +116,7 @@ example:
     const { values, positionals } = parseOptions(argv, OPTIONS);
     const [verb, key, ...rest] = positionals;
     if (rest.length > 0) throw usageError('signers takes nothing, "add PUBLIC_KEY", or "of PUBLIC_KEY"');
-    const oms = checkAddress(values.oms, 'oms');
+    const oms = checkAddresses(values.oms, 'oms');
     const client = new RingbookClient(verb === 'of' ? { oms } : { oms, ...signersOf(values) });
     try {
       if (verb === 'add') await add(client, key, values);

@@ -12,6 +12,7 @@ import {
   ADDRESS_OPTIONS,
   type Command,
   checkAddress,
+  checkAddresses,
   EXIT,
   operatorToken,
   parseOptions,
@@ -161,8 +162,8 @@ example:
     }
     if (positionals.length > 2) throw usageError('withdraw takes an amount and a token');
     const client = new RingbookClient({
-      oms: checkAddress(values.oms, 'oms'),
-      mds: checkAddress(values.mds, 'mds'),
+      oms: checkAddresses(values.oms, 'oms'),
+      mds: checkAddresses(values.mds, 'mds'),
       ...signers,
     });
     try {

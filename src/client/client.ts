@@ -17,6 +17,7 @@ import type { Signatures } from '../codec/signatures.ts';
 import type { UserId } from '../core/ids.ts';
 import { AccountClient } from './account.ts';
 import type { AccountSigners, CoSignatures } from './action-signers.ts';
+import { Addresses, isUnserved, type LeaderAddress, type Probe } from './addresses.ts';
 import type { LimitOrder, MarketOrder, Order } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
@@ -95,10 +96,13 @@ import { type NowNs, systemClock } from './time.ts';
 import { UserReads } from './user-reads.ts';
 
 export interface ClientOptions {
-  /** Base URL of the order service, e.g. `http://127.0.0.1:3032`. */
-  readonly oms: string;
-  /** Base URL of the market-data service, e.g. `http://127.0.0.1:8011`; needed for depth, klines, trades, tickers. */
-  readonly mds?: string;
+  /** Base URL of the order service, e.g. `http://127.0.0.1:3032`; of a cluster those of its nodes: the leader is found. */
+  readonly oms: string | readonly string[];
+  /**
+   * Base URL of the market-data service, e.g. `http://127.0.0.1:8011`; needed for depth, klines, trades, tickers. Of a cluster those
+   * of its nodes and replicas.
+   */
+  readonly mds?: string | readonly string[];
   /** The master key of the account. It, or `account` with co-signers, is needed for everything except market data. */
   readonly key?: SigningKey;
   /** The account, where its master key is not here. */
@@ -107,6 +111,8 @@ export interface ClientOptions {
   readonly coSigners?: readonly CoSigner[];
   /** Default: the system clock, strictly increasing. */
   readonly nowNs?: NowNs;
+  /** With several addresses: another leader is used from now on, with a new login. Sockets report their own ends. */
+  onReconnected?(leader: LeaderAddress): void;
 }
 
 /**
@@ -178,8 +184,8 @@ export class RingbookClient {
   readonly margin: MarginClient;
   /** Orders and trades with filters, names of sub-accounts, what positions cost. */
   readonly history: UserReads;
-  readonly #omsBase: string;
-  readonly #mdsBase: string | null;
+  readonly #omsAddresses: Addresses;
+  readonly #mdsAddresses: Addresses | null;
   readonly #oms: HttpTransport;
   readonly #mds: HttpTransport | null;
   readonly #signers: AccountSigners | null;
@@ -192,10 +198,12 @@ export class RingbookClient {
 
   constructor(options: ClientOptions) {
     this.nowNs = options.nowNs ?? systemClock();
-    this.#omsBase = baseAddress(options.oms, 'oms');
-    this.#mdsBase = options.mds === undefined ? null : baseAddress(options.mds, 'mds');
-    this.#oms = new HttpTransport(options.oms);
-    this.#mds = options.mds === undefined ? null : new HttpTransport(options.mds);
+    const { oms, mds } = options;
+    this.#omsAddresses = addressesOf(oms, 'oms', (base, path) => this.#oms.probe(base, path), options);
+    this.#oms = new HttpTransport(this.#omsAddresses);
+    this.#mdsAddresses =
+      mds === undefined ? null : addressesOf(mds, 'mds', (base, path) => this.#oms.probe(base, path), {});
+    this.#mds = this.#mdsAddresses === null ? null : new HttpTransport(this.#mdsAddresses);
     this.#signers = signersOf(options);
     this.#session = this.#signers === null ? null : new Session(this.#oms, this.#signers, this.nowNs);
     this.account = new AccountClient({
@@ -214,10 +222,10 @@ export class RingbookClient {
     this.history = this.#userReads();
   }
 
-  /** With a session of its own at market data, where its address is known. */
+  /** With a session of its own at market data, where its address is known; in a cluster the leader alone has what is of users. */
   #userReads(): UserReads {
     const userId = (): UserId => this.userId;
-    if (this.#mds === null || this.#signers === null) {
+    if (this.#mds === null || this.#signers === null || this.#omsAddresses.isCluster) {
       return new UserReads({
         userId,
         login: () => this.login(),
@@ -515,9 +523,10 @@ export class RingbookClient {
   // Streams
 
   control(options: ControlOptions = {}): Promise<ControlConnection> {
-    return this.#sessionOf().open((headers) =>
-      ControlConnection.open({ base: this.#omsBase, path: '/control', headers }, options),
-    );
+    return ControlConnection.open((opening) => this.#connect('/control', opening), {
+      reconnect: this.#omsAddresses.isCluster,
+      ...options,
+    });
   }
 
   orderEvents(reconnect?: ResumingReconnect): Promise<EventStream<OrderEvent>> {
@@ -557,10 +566,18 @@ export class RingbookClient {
     decode: (frame: JsonValue, timestampNs: bigint) => readonly T[],
     reconnect?: ResumingReconnect,
   ): Promise<EventStream<T>> {
-    const session = this.#sessionOf();
-    const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
-      session.open((headers) => opening({ base: this.#omsBase, path, headers }));
+    const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> => this.#connect(path, opening);
     return EventStream.open({ connect, hasEnvelopes: true, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+  }
+
+  /** A socket of the order service with the session's headers, at the address that serves. */
+  #connect<S>(path: string, opening: (target: SocketTarget) => Promise<S>): Promise<S> {
+    const session = this.#sessionOf();
+    const addresses = this.#omsAddresses;
+    return addresses.serve(
+      (base) => session.open((headers) => opening(addresses.target(base, path, headers))),
+      isUnserved,
+    );
   }
 
   #mdsStream<T>(
@@ -568,9 +585,9 @@ export class RingbookClient {
     decode: (frame: JsonValue) => readonly T[],
     reconnect?: Reconnect,
   ): Promise<EventStream<T>> {
-    const base = this.#marketData();
+    const addresses = this.#marketData();
     const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
-      opening({ base, path, headers: {} });
+      addresses.serve((base) => opening(addresses.target(base, path, {})), isUnserved);
     return EventStream.open({
       connect,
       hasEnvelopes: false,
@@ -579,9 +596,9 @@ export class RingbookClient {
     });
   }
 
-  #marketData(): string {
-    if (this.#mdsBase === null) throw invalidArgument('market data needs the `mds` address', 'mds');
-    return this.#mdsBase;
+  #marketData(): Addresses {
+    if (this.#mdsAddresses === null) throw invalidArgument('market data needs the `mds` address', 'mds');
+    return this.#mdsAddresses;
   }
 
   #accountSigners(): AccountSigners {
@@ -629,6 +646,16 @@ function signersOf({ key, account, coSigners = [] }: ClientOptions): AccountSign
   if (userId !== undefined) return { userId, master: key ?? null, coSigners };
   if (coSigners.length > 0) throw invalidArgument('co-signers sign for an account: give its user id as `account`');
   return null;
+}
+
+function addressesOf(
+  given: string | readonly string[],
+  member: 'oms' | 'mds',
+  probe: Probe,
+  { onReconnected }: Pick<ClientOptions, 'onReconnected'>,
+): Addresses {
+  const all = (typeof given === 'string' ? [given] : given).map((address) => baseAddress(address, member));
+  return new Addresses(all, member === 'oms' ? 'leader' : 'any', probe, (leader) => onReconnected?.(leader));
 }
 
 function missingKey(): RingbookError {

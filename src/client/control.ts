@@ -16,7 +16,7 @@ import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from
 import type { SocketTarget } from './http-transport.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
-import { openSocket } from './socket.ts';
+import { openSocket, Reconnection } from './socket.ts';
 
 /**
  * The form of frames: JSON, bare, in an envelope or as short requests, or FlatBuffers, which costs the node the least. Of short
@@ -33,6 +33,13 @@ export interface ControlOptions extends ConnectionEvents {
   readonly resend?: boolean;
   /** Replies include the time at which the action passed each hop. */
   readonly timing?: boolean;
+  /**
+   * A lost connection is replaced until it is closed: what was in flight fails with an unknown outcome, and nothing can be sent until
+   * `onReconnected`. Default false; with several addresses true.
+   */
+  readonly reconnect?: boolean;
+  /** Connected again, perhaps with another leader: read the state of what was in flight. */
+  onReconnected?(): void;
   /** Called for errors that belong to no action of this connection. */
   onError?(error: RingbookError): void;
 }
@@ -78,36 +85,67 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
+/** Opens a connection with a valid token. */
+export type ControlConnecting = <S>(opening: (target: SocketTarget) => Promise<S>) => Promise<S>;
+
 export class ControlConnection {
-  readonly #socket: WebSocket;
+  readonly #options: ControlOptions;
+  readonly #connecting: ControlConnecting;
+  readonly #reconnection: Reconnection<void>;
+  #socket: WebSocket | null = null;
+  #hasEnded = false;
   readonly #version: ControlVersion;
   readonly #onError: (error: RingbookError) => void;
   readonly #pending = new Map<string, Pending>();
-  readonly #report: ConnectionReport;
+  #report: ConnectionReport;
   #lastRequest = 0;
 
-  private constructor(socket: WebSocket, options: ControlOptions) {
-    this.#socket = socket;
+  private constructor(connecting: ControlConnecting, options: ControlOptions) {
+    this.#connecting = connecting;
+    this.#options = options;
     this.#version = versionOf(options);
     this.#onError = options.onError ?? (() => {});
     this.#report = new ConnectionReport(options);
+    this.#reconnection = new Reconnection(
+      () => this.#connect(),
+      () => {
+        if (!this.#hasEnded) options.onReconnected?.();
+      },
+    );
+  }
+
+  /** @param at one address, or what opens a connection at the one that serves. @throws RingbookError when the handshake is rejected. */
+  static async open(at: SocketTarget | ControlConnecting, options: ControlOptions = {}): Promise<ControlConnection> {
+    const connecting: ControlConnecting = typeof at === 'function' ? at : (opening) => opening(at);
+    const connection = new ControlConnection(connecting, options);
+    await connection.#connect();
+    return connection;
+  }
+
+  async #connect(): Promise<void> {
+    const protocols = PROTOCOLS[this.#version];
+    const query = queryOf(this.#options);
+    await this.#connecting((target) =>
+      openSocket({ ...target, path: `${target.path}${query}`, protocols }, (socket) => this.#opened(socket)),
+    );
+  }
+
+  #opened(socket: WebSocket): void {
+    this.#socket = socket;
+    this.#report = new ConnectionReport(this.#options);
     socket.on('message', (data: Buffer) => this.#receive(data));
     socket.on('close', (code, reason) => {
       this.#failAll(code);
       this.#report.closed(code, reason.toString());
+      if (this.#options.reconnect === true && !this.#hasEnded) this.#reconnection.begin();
     });
-  }
-
-  /** @throws RingbookError when the handshake is rejected. */
-  static open(target: SocketTarget, options: ControlOptions = {}): Promise<ControlConnection> {
-    const protocols = PROTOCOLS[versionOf(options)];
-    const path = `${target.path}${queryOf(options)}`;
-    return openSocket({ ...target, path, protocols }, (socket) => new ControlConnection(socket, options));
+    if (this.#hasEnded) socket.close(1000);
   }
 
   /** False from when the connection ends; nothing can be sent then. */
   get isOpen(): boolean {
-    return this.#socket.readyState === this.#socket.OPEN;
+    const socket = this.#socket;
+    return socket !== null && socket.readyState === socket.OPEN;
   }
 
   /** Number of actions sent without a reply. */
@@ -129,7 +167,7 @@ export class ControlConnection {
         : this.#jsonFrame(requestId, `{"${REQUEST_TAG[action.action]}":${action.body}}`);
     this.#checkSendable(requestId, [action]);
     const answer = this.#await(this.#key(requestId, action), action);
-    this.#socket.send(frame);
+    this.#socket?.send(frame);
     return answer;
   }
 
@@ -148,12 +186,14 @@ export class ControlConnection {
     // mutant: batch-checked-first
     this.#checkSendable(requestId, actions);
     const answers = actions.map((action) => this.#await(this.#key(requestId, action), action));
-    this.#socket.send(frame);
+    this.#socket?.send(frame);
     return Promise.all(answers);
   }
 
   close(): void {
-    this.#socket.close(1000);
+    this.#hasEnded = true;
+    this.#reconnection.end();
+    this.#socket?.close(1000);
   }
 
   #nextRequestId(): string {

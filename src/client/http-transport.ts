@@ -7,6 +7,7 @@
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type JsonValue, parseJson } from '../codec/json-tree.ts';
+import { Addresses, isLost, isUnserved, PROBE_MS, type SocketWatch } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,6 +30,10 @@ export interface SocketTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** Offered subprotocols, `svc.ws.v1` for v1. */
   readonly protocols?: readonly string[];
+  /** How a dead connection is found out; left out: by the silence of the service. */
+  readonly watch?: SocketWatch;
+  /** Called when an open connection ends other than by a close of the caller (1000). */
+  readonly onLost?: () => unknown;
 }
 
 /** The client's deadline for a REST call (wire.md 1). */
@@ -37,19 +42,35 @@ const DEADLINE_MS = 10_000;
 const REPLY_BYTES_MAX = 16_777_216;
 
 export class HttpTransport {
-  readonly #base: string;
-  readonly #agent: HttpAgent | HttpsAgent;
+  readonly #addresses: Addresses;
+  readonly #agents: { http: HttpAgent | null; https: HttpsAgent | null } = { http: null, https: null };
 
-  /** @param base `http://host:port` or `https://host:port`. @throws RingbookError INVALID_ARGUMENT. */
-  constructor(base: string) {
-    this.#base = baseAddress(base);
-    const options = { keepAlive: true, maxSockets: 16 };
-    this.#agent = this.#isSecure ? new HttpsAgent(options) : new HttpAgent(options);
+  /** @param service an address `http://host:port` or `https://host:port`, or several. @throws RingbookError INVALID_ARGUMENT. */
+  constructor(service: string | Addresses) {
+    this.#addresses = typeof service === 'string' ? Addresses.one(baseAddress(service)) : service;
   }
 
-  /** @throws RingbookError: the service's error, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE. */
-  async exchange(exchange: HttpExchange): Promise<JsonValue> {
-    const { status, body } = await this.#roundTrip(exchange);
+  /**
+   * With several addresses, what had no effect is repeated at the one that serves: a request without a connection, one that is
+   * answered with NOT_LEADER, and reads.
+   *
+   * @throws RingbookError: the service's error, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE.
+   */
+  exchange(exchange: HttpExchange): Promise<JsonValue> {
+    const isRead = exchange.method === 'GET';
+    return this.#addresses.serve(
+      (base) => this.#once(base, exchange, DEADLINE_MS),
+      (error) => isUnserved(error) || (isRead && isLost(error)),
+    );
+  }
+
+  /** A read of one address, whether it serves or not. @throws RingbookError */
+  probe(base: string, path: string): Promise<JsonValue> {
+    return this.#once(base, { method: 'GET', path }, PROBE_MS);
+  }
+
+  async #once(base: string, exchange: HttpExchange, deadlineMs: number): Promise<JsonValue> {
+    const { status, body } = await this.#roundTrip(base, exchange, deadlineMs);
     const isSuccess = (status >= 200 && status < 300) || exchange.accept?.includes(status) === true;
     if (isSuccess && body.length === 0) return new Map();
     const outcome = parseJson(body, { fractions: 'text' });
@@ -63,19 +84,27 @@ export class HttpTransport {
 
   /** Closes idle connections; the transport can still be used. */
   close(): void {
-    this.#agent.destroy();
+    this.#agents.http?.destroy();
+    this.#agents.https?.destroy();
   }
 
-  get #isSecure(): boolean {
-    return this.#base.startsWith('https:');
+  #agentOf(isSecure: boolean): HttpAgent | HttpsAgent {
+    const options = { keepAlive: true, maxSockets: 16 };
+    if (isSecure) {
+      this.#agents.https ??= new HttpsAgent(options);
+      return this.#agents.https;
+    }
+    this.#agents.http ??= new HttpAgent(options);
+    return this.#agents.http;
   }
 
-  #roundTrip(exchange: HttpExchange): Promise<{ status: number; body: Uint8Array }> {
+  #roundTrip(base: string, exchange: HttpExchange, deadlineMs: number): Promise<{ status: number; body: Uint8Array }> {
+    const isSecure = base.startsWith('https:');
     const body = exchange.body === undefined ? null : Buffer.from(exchange.body, 'utf8');
     const options: RequestOptions = {
       method: exchange.method,
-      agent: this.#agent,
-      signal: AbortSignal.timeout(DEADLINE_MS),
+      agent: this.#agentOf(isSecure),
+      signal: AbortSignal.timeout(deadlineMs),
       headers: {
         'content-type': 'application/json',
         accept: 'application/json',
@@ -83,25 +112,34 @@ export class HttpTransport {
         ...(body === null ? {} : { 'content-length': String(body.length) }),
       },
     };
-    const start = this.#isSecure ? requestHttps : requestHttp;
+    const start = isSecure ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
-      const request = start(`${this.#base}${exchange.path}`, options);
+      const request = start(`${base}${exchange.path}`, options);
       let isConnected = false;
       request.once('socket', (socket) => {
         // One that another request had is connected already, and would keep a listener for each request.
         isConnected = !socket.connecting;
         if (isConnected) return;
-        socket.once(this.#isSecure ? 'secureConnect' : 'connect', () => {
+        // A machine that is gone refuses nothing.
+        const watch = this.#addresses.watch;
+        const timer = watch === null ? null : setTimeout(() => request.destroy(new NoConnection()), watch.silenceMs);
+        request.once('close', () => clearTimeout(timer ?? undefined));
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => {
           isConnected = true;
+          clearTimeout(timer ?? undefined);
         });
       });
       request.once('error', (error) =>
-        reject(isConnected ? transportError(error) : unreachable(this.#base, connectFault(error))),
+        reject(isConnected ? transportError(error) : unreachable(base, connectFault(error))),
       );
       request.once('response', (response) => readBody(response).then(resolve, reject));
       request.end(body ?? undefined);
     });
   }
+}
+
+class NoConnection extends Error {
+  override readonly name = 'TimeoutError';
 }
 
 /**

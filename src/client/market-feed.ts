@@ -18,6 +18,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../cod
 import { crc32c } from '../core/crc32c.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { parseInterval } from '../core/kline-intervals.ts';
+import { Addresses, isUnserved } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 import { type FeedItemError, FeedRequests, type JsonItem } from './feed-requests.ts';
 import { BookView, LocalBook } from './local-book.ts';
@@ -143,7 +144,7 @@ interface FeedFrame {
 }
 
 export class MarketFeed {
-  readonly #base: string;
+  readonly #addresses: Addresses;
   readonly #options: FeedOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #requests = new FeedRequests();
@@ -153,8 +154,8 @@ export class MarketFeed {
   #shortConnections = 0;
   #isClosed = false;
 
-  private constructor(base: string, options: FeedOptions) {
-    this.#base = base;
+  private constructor(addresses: Addresses, options: FeedOptions) {
+    this.#addresses = addresses;
     this.#options = options;
     this.#reconnection = new Reconnection(
       () => this.#connect(),
@@ -162,9 +163,9 @@ export class MarketFeed {
     );
   }
 
-  /** @param base of the market-data service. @throws RingbookError when the first connection is rejected. */
-  static async open(base: string, options: FeedOptions = {}): Promise<MarketFeed> {
-    const feed = new MarketFeed(base, options);
+  /** @param service address of the market-data service, or several. @throws RingbookError when the first connection is rejected. */
+  static async open(service: string | Addresses, options: FeedOptions = {}): Promise<MarketFeed> {
+    const feed = new MarketFeed(typeof service === 'string' ? Addresses.one(service) : service, options);
     await feed.#connect();
     return feed;
   }
@@ -290,8 +291,11 @@ export class MarketFeed {
   }
 
   async #connect(): Promise<void> {
-    const target = { base: this.#base, path: '/ws', headers: {} };
-    await openSocket(target, (socket) => {
+    await this.#addresses.serve((base) => this.#open(base), isUnserved);
+  }
+
+  #open(base: string): Promise<void> {
+    return openSocket(this.#addresses.target(base, '/ws', {}), (socket) => {
       if (this.#isClosed) {
         socket.close();
         return;

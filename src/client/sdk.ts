@@ -43,6 +43,7 @@ export type { Signatures, SignerKey, SignerScheme } from '../codec/signatures.ts
 export type { AssetId, UserId } from '../core/ids.ts';
 export type * from './account.ts';
 export type * from './action-signers.ts';
+export type { LeaderAddress } from './addresses.ts';
 export type * from './canonical.ts';
 export type * from './client.ts';
 export type * from './co-signers.ts';

@@ -1,11 +1,12 @@
 /**
  * Opens a WebSocket to the service: a handshake answered with an error envelope throws that RingbookError (wire.md
  * 9.1). A connection without any data for a minute, not even the service's ping every 20 s, is dead and is closed, so
- * that the reader gets an error. `Reconnection` replaces a connection that was lost.
+ * that the reader gets an error; of several addresses, each is pinged, and three seconds are enough (cluster.md 11). `Reconnection` replaces a connection that was lost.
  */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { parseJson } from '../codec/json-tree.ts';
+import type { SocketWatch } from './addresses.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
 import { connectFault, type SocketTarget, unreachable } from './http-transport.ts';
 
@@ -26,7 +27,7 @@ export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) 
   const origin = new URL(target.base);
   const socket = new WebSocket(`${target.base.replace(/^http/, 'ws')}${target.path}`, [...(target.protocols ?? [])], {
     headers: { ...target.headers, origin: origin.origin.replace(/^ws/, 'http') },
-    handshakeTimeout: HANDSHAKE_MS_MAX,
+    handshakeTimeout: target.watch?.silenceMs ?? HANDSHAKE_MS_MAX,
     maxPayload: MESSAGE_BYTES_MAX,
     perMessageDeflate: false,
   });
@@ -38,7 +39,10 @@ export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) 
     });
     socket.on('error', (error) => reject(unreachable(target.base, connectFault(error))));
     socket.once('open', () => {
-      cutWhenSilent(socket);
+      cutWhenSilent(socket, target.watch ?? null);
+      socket.once('close', (code) => {
+        if (code !== 1000) target.onLost?.();
+      });
       resolve(onOpen(socket));
     });
   });
@@ -53,14 +57,19 @@ async function refusalOf(response: IncomingMessage): Promise<RingbookError> {
   return refusal ?? new RingbookError({ code: 'INVALID_RESPONSE', message: `handshake answered ${status}`, status });
 }
 
-function cutWhenSilent(socket: WebSocket): void {
-  const timer = setTimeout(() => socket.terminate(), SILENCE_MS_MAX);
+function cutWhenSilent(socket: WebSocket, watch: SocketWatch | null): void {
+  const timer = setTimeout(() => socket.terminate(), watch?.silenceMs ?? SILENCE_MS_MAX);
   timer.unref();
+  const pings = watch === null ? null : setInterval(() => socket.ping(), watch.pingMs);
+  pings?.unref();
   const alive = (): void => {
     timer.refresh();
   };
-  socket.on('message', alive).on('ping', alive);
-  socket.once('close', () => clearTimeout(timer));
+  socket.on('message', alive).on('ping', alive).on('pong', alive);
+  socket.once('close', () => {
+    clearTimeout(timer);
+    clearInterval(pings ?? undefined);
+  });
 }
 
 /** Connects until it succeeds, with pauses that double, up to 5 s. */

@@ -23,7 +23,7 @@ const BLOCK_BYTES = 4_096;
 const run = promisify(execFile);
 
 /** What each program of the page prints. */
-const PRINTED = ['Pending 0.5 2900\nConfirmed 0.5 2900\n', 'INVALID_ARGUMENT quantity\nclosed 1000 false\n'];
+const PRINTED = ['Pending 0.5 2900\nConfirmed 0.5 2900\n', '2\n', 'INVALID_ARGUMENT quantity\nclosed 1000 false\n'];
 
 interface Manifest {
   readonly version: string;
