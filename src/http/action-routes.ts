@@ -4,21 +4,31 @@ import { type ActionKind, previewBody } from '../codec/action-preview.ts';
 import { decodeAmend } from '../codec/amend-request.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { batchReply, operationResponse } from '../codec/operation-replies.ts';
-import { decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
+import { type Batch, decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
+import { BATCH_RESPONSE, OPERATION_RESPONSE } from '../codec/shapes/order-reply-shapes.ts';
+import {
+  AMEND_REQUEST,
+  BATCH_CREATE_REQUEST,
+  BATCH_REPLACE_REQUEST,
+  CANCEL_REQUEST,
+  CREATE_REQUEST,
+  REPLACE_REQUEST,
+} from '../codec/shapes/order-shapes.ts';
 import { decodeCancel } from '../codec/signed-cancel.ts';
 import { decodeCreate } from '../codec/signed-order.ts';
 import { decodeReplace } from '../codec/signed-replace.ts';
 import { must } from '../core/assert.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import { type Reject, type RejectName, reject } from '../core/reject.ts';
 import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
-import { assetOf, assetOfItem, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
-import type { RouteKit } from './oms-kit.ts';
+import type { RouteDoc } from './api/route-doc.ts';
+import { assetOf, assetOfItem, correlationOf, correlationsOf } from './oms-actions.ts';
+import { type GatewayRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
 import { sessionOf } from './oms-session.ts';
 import { WAITED_TOO_LONG } from './order-admission.ts';
-import type { HttpCall, HttpRoute } from './uws-http.ts';
+import type { HttpCall } from './uws-http.ts';
 
 /** The answer to an action that was sent and not answered by its market in time. */
 export const LATE_ACTION: Reject = reject(
@@ -26,32 +36,162 @@ export const LATE_ACTION: Reject = reject(
   'the market did not answer in time; the action may have happened',
 );
 
-export function addActionRoutes(kit: RouteKit): void {
-  addAction(kit, 'create', { method: 'POST', pattern: '/orders/create' }, (body) =>
-    actionOf('create', decodeCreate(body, 0, body.length)),
-  );
-  addAction(kit, 'replace', { method: 'PATCH', pattern: '/orders/replace' }, (body) =>
-    actionOf('replace', decodeReplace(body, 0, body.length)),
-  );
-  addAction(kit, 'cancel', { method: 'DELETE', pattern: '/orders/cancel' }, (body) =>
-    actionOf('cancel', decodeCancel(body, 0, body.length)),
-  );
-  addAction(kit, 'amend', { method: 'PATCH', pattern: '/orders/amend' }, (body) =>
-    actionOf('amend', decodeAmend(body, 0, body.length)),
-  );
-  addBatch(kit, 'batch-create', { method: 'POST', pattern: '/orders/batch-create' }, (body) => {
-    const decoded = decodeBatchCreate(body, 0, body.length);
-    if (!decoded.ok) return decoded;
-    const { items: requests, fault } = decoded.value;
-    return accepted({ batch: { kind: 'batch-create', requests }, fault });
-  });
-  addBatch(kit, 'batch-replace', { method: 'PATCH', pattern: '/orders/batch-replace' }, (body) => {
-    const decoded = decodeBatchReplace(body, 0, body.length);
-    if (!decoded.ok) return decoded;
-    const { items: requests, fault } = decoded.value;
-    return accepted({ batch: { kind: 'batch-replace', requests }, fault });
-  });
-}
+const ORDER_EXAMPLE =
+  '{"order":{"signer":"{user_id}","order_id":"demo-order-1","base_asset":"1","book_price_decimals":1,' +
+  '"book_quantity_decimals":5,"details":{"Limit":{"limit_price":610000,"quantity":2000,' +
+  '"time_in_force":{"GTC":{"post_only":false}}}},"side":"Sell","trigger":null,' +
+  '"creation_timestamp_ns":1770000000000000001,"target":{"account":1,"is_spot":true},"reduce_only":false,' +
+  '"max_trading_fees_rate":50000,"protocol_version":1},"signature":[],"post_sign_timestamp":1770000000000400000}';
+const REPLACE_EXAMPLE =
+  '{"request":{"order_id":"demo-order-1","timestamp_ns":1770000000500000002,"new_price_limit":611000,' +
+  '"new_quantity":null,"new_trigger":null,"book_quantity_decimals":5,"book_price_decimals":1,"protocol_version":1},' +
+  '"signer":"{user_id}","asset_id":"1","signature":[],"post_sign_timestamp":1770000000500400000}';
+const AMEND_EXAMPLE =
+  '{"request":{"order_id":"demo-order-1","base_asset":"1","new_quantity":1500,"book_quantity_decimals":5,' +
+  '"expected_authorization_revision":null,"timestamp_ns":1770000000300000000,"source":"User"},"user_id":"{user_id}"}';
+const CANCEL_EXAMPLE =
+  '{"cancel":{"order_id":"demo-order-1","asset_id":"1","signer":"{user_id}","protocol_version":1},' +
+  '"signature":[],"post_sign_timestamp":1770000000600000000}';
+const RECEIVED = '{"order_id":"demo-order-1","status":"Received","reason":null,"processed_at_ns":1770000000001200000}';
+
+const ACTION_ERRORS: readonly RejectName[] = [
+  'SIGNER_MISMATCH',
+  'INVALID_SIGNATURE',
+  'INSUFFICIENT_SIGNER_WEIGHT',
+  'SIGNER_UNKNOWN',
+  'SIGNER_EXPIRED',
+  'SIGNER_DUPLICATE',
+  'INVALID_ORDER',
+  'REQUEST_TOO_OLD',
+  'MARKET_NOT_FOUND',
+  'MARKET_HALTED',
+  'TIMEOUT_UNKNOWN_STATE',
+];
+/** What an order can lack. */
+const RISK_ERRORS: readonly RejectName[] = [
+  'INSUFFICIENT_INVENTORY',
+  'INSUFFICIENT_MARGIN',
+  'PROTOCOL_CAP_EXCEEDED',
+  'REDUCE_ONLY_WOULD_INCREASE',
+  'PRICING_UNAVAILABLE',
+  'WOULD_CROSS',
+];
+const CREATE_ERRORS: readonly RejectName[] = [
+  ...ACTION_ERRORS,
+  ...RISK_ERRORS,
+  'DUPLICATE_ORDER',
+  'ORDER_EXPIRED',
+  'TOO_MANY_OPEN_ORDERS',
+];
+const REPLACE_ERRORS: readonly RejectName[] = [
+  ...ACTION_ERRORS,
+  ...RISK_ERRORS,
+  'ORDER_NOT_FOUND',
+  'ALREADY_CANCELLED',
+];
+const ACTION = { area: 'Orders', cost: 'action' } as const;
+const SIGNED = { ...ACTION, auth: 'signed' } as const;
+
+export const ACTION_ROUTES: readonly GatewayRoute[] = [
+  actionRoute('create', {
+    ...SIGNED,
+    method: 'POST',
+    path: '/orders/create',
+    summary: 'Create an order',
+    description:
+      'The signed bytes are the `order` object as compact JSON: members in the order shown, unset ones null, no white space. ' +
+      '`Received` means that the market has processed it: the order rests, or its fills are published as `Pending`. After a 504 read the order by its id before you send it again, or send both with `X-Ringbook-Resend: true`: the second gets the reply of the first. `X-Ringbook-Timing: true` adds `timing`, on replace and cancel too.',
+    body: CREATE_REQUEST,
+    signs: 'order',
+    errors: CREATE_ERRORS,
+    example: { body: ORDER_EXAMPLE, reply: RECEIVED },
+    decode: (body) => actionOf('create', decodeCreate(body, 0, body.length)),
+  }),
+  actionRoute('amend', {
+    ...ACTION,
+    auth: 'session',
+    method: 'PATCH',
+    path: '/orders/amend',
+    summary: 'Lower the total of an order',
+    description:
+      'Not signed, so it can only reduce: no margin is checked, and it works whatever the status of the market is. The order keeps its place in the queue. ' +
+      'It applies only to an order with the revision that it expects: the `timestamp_ns` of the last replace or amend, null after the create. ' +
+      'A total that is not above what is filled ends the order.',
+    body: AMEND_REQUEST,
+    errors: [
+      'SIGNER_MISMATCH',
+      'INVALID_ORDER',
+      'REQUEST_TOO_OLD',
+      'MARKET_NOT_FOUND',
+      'TIMEOUT_UNKNOWN_STATE',
+      'ORDER_NOT_FOUND',
+      'ALREADY_CANCELLED',
+      'ORDER_REVISION_MISMATCH',
+    ],
+    example: { body: AMEND_EXAMPLE, reply: RECEIVED },
+    decode: (body) => actionOf('amend', decodeAmend(body, 0, body.length)),
+  }),
+  actionRoute('replace', {
+    ...SIGNED,
+    method: 'PATCH',
+    path: '/orders/replace',
+    summary: 'Change price or total quantity of an order',
+    description:
+      'Null leaves a member unchanged. The order keeps its id, and its place in the queue if the price is unchanged and the remainder does not grow. In the signed `request` quantity decimals precede price decimals. ' +
+      'With `base_asset` as its second member the terms are complete: price and quantity are given, no trigger means that the order has none, ' +
+      'and the wrapper has no `asset_id`.',
+    body: REPLACE_REQUEST,
+    signs: 'request',
+    errors: REPLACE_ERRORS,
+    example: { body: REPLACE_EXAMPLE, reply: RECEIVED },
+    decode: (body) => actionOf('replace', decodeReplace(body, 0, body.length)),
+  }),
+  actionRoute('cancel', {
+    ...SIGNED,
+    method: 'DELETE',
+    path: '/orders/cancel',
+    cost: 'cancel',
+    summary: 'Cancel an order',
+    description: 'The body is part of the contract although the method is DELETE.',
+    body: CANCEL_REQUEST,
+    signs: 'cancel',
+    errors: [...ACTION_ERRORS, 'ORDER_NOT_FOUND', 'ALREADY_CANCELLED'],
+    example: { body: CANCEL_EXAMPLE, reply: RECEIVED },
+    decode: (body) => actionOf('cancel', decodeCancel(body, 0, body.length)),
+  }),
+  batchRoute('batch-create', {
+    ...SIGNED,
+    method: 'POST',
+    path: '/orders/batch-create',
+    summary: 'Create up to 50 orders',
+    description:
+      'Every item is signed as a single create. An invalid shape anywhere rejects the whole batch; an order rejected for its own reason fails alone, with the reason in PascalCase. 200 even if every order fails.',
+    body: BATCH_CREATE_REQUEST,
+    signs: 'order',
+    rejections: CREATE_ERRORS,
+    example: {
+      body: `{"orders":[${ORDER_EXAMPLE.replace('demo-order-1', 'demo-order-3')},${ORDER_EXAMPLE.replace('demo-order-1', 'demo-order-4')}]}`,
+      reply:
+        '{"results":[{"order_id":"demo-order-3","status":"Received","reason":null},{"order_id":"demo-order-4","status":"Rejected","reason":"InsufficientInventory"}]}',
+    },
+    decode: (body) => batchOf('batch-create', decodeBatchCreate(body, 0, body.length)),
+  }),
+  batchRoute('batch-replace', {
+    ...SIGNED,
+    method: 'PATCH',
+    path: '/orders/batch-replace',
+    summary: 'Change up to 50 orders',
+    description: 'As batch-create. A repeated order id rejects the whole batch.',
+    body: BATCH_REPLACE_REQUEST,
+    signs: 'request',
+    rejections: REPLACE_ERRORS,
+    example: {
+      body: `{"requests":[${REPLACE_EXAMPLE.replace('demo-order-1', 'demo-order-3')}]}`,
+      reply: '{"results":[{"order_id":"demo-order-3","status":"Received","reason":null}]}',
+    },
+    decode: (body) => batchOf('batch-replace', decodeBatchReplace(body, 0, body.length)),
+  }),
+];
 
 function actionOf<Kind extends SignedAction['kind'], Request>(
   kind: Kind,
@@ -60,22 +200,41 @@ function actionOf<Kind extends SignedAction['kind'], Request>(
   return decoded.ok ? accepted({ kind, request: decoded.value }) : decoded;
 }
 
-function addAction(
-  kit: RouteKit,
-  kind: SignedAction['kind'],
-  route: Pick<HttpRoute, 'method' | 'pattern'>,
-  decode: (body: Uint8Array) => Outcome<SignedAction>,
-): void {
-  const { services } = kit;
-  const { entry } = services;
-  kit.addSession({
+/** A batch, or the reason why it is rejected as a whole. */
+function batchOf<Kind extends SignedBatch['kind'], Request>(
+  kind: Kind,
+  decoded: Outcome<Batch<Request>>,
+): Outcome<{
+  readonly batch: { readonly kind: Kind; readonly requests: readonly Request[] };
+  readonly fault: Reject | null;
+}> {
+  if (!decoded.ok) return decoded;
+  const { items: requests, fault } = decoded.value;
+  return accepted({ batch: { kind, requests }, fault });
+}
+
+type ActionDoc = Omit<RouteDoc, 'bodyBytesMax' | 'reply'>;
+
+interface Action extends ActionDoc {
+  readonly auth: 'session' | 'signed';
+  readonly cost: 'action' | 'cancel';
+  readonly decode: (body: Uint8Array) => Outcome<SignedAction>;
+}
+
+interface BatchAction extends Omit<ActionDoc, 'cost' | 'errors'> {
+  readonly auth: 'signed';
+  readonly decode: (body: Uint8Array) => Outcome<AskedBatch>;
+}
+
+function actionRoute(kind: SignedAction['kind'], { decode, ...route }: Action): GatewayRoute {
+  return sessionRoute({
     ...route,
-    ...urgencyOf(kit, kind),
+    ...urgencyOf(kind),
     late: LATE_ACTION,
     bodyBytesMax: ACTION_BYTES_MAX,
-    cost: ({ action }: AskedAction) => costOf(action),
+    reply: OPERATION_RESPONSE,
     isChange: true,
-    shape: ({ head, body }): Outcome<AskedAction> => {
+    read: ({ head, body }, { services }): Outcome<AskedAction> => {
       const options = actionOptionsOf(head);
       if (!options.ok) return options;
       const hops = services.newHops(options.value.isTimed);
@@ -86,7 +245,7 @@ function addAction(
     },
     refusing: (refusal, { hops }) => hops.answered(refusal),
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
-    serve: (call, { user, byCoSigners }, { action, mayRetry, hops }) => {
+    serve: ({ services: { entry } }, call, { user, byCoSigners }, { action, mayRetry, hops }) => {
       const { orderId } = correlationOf(action);
       const origin = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
       entry.submit(action, origin, ({ refusal, processedAtNs: processedNs }) => {
@@ -116,32 +275,27 @@ interface TimedBatch extends AskedBatch {
 }
 
 /** Replies when all orders of the batch are decided, with 200 for any outcome (AMB-26). */
-function addBatch(
-  kit: RouteKit,
-  kind: SignedBatch['kind'],
-  route: Pick<HttpRoute, 'method' | 'pattern'>,
-  decode: (body: Uint8Array) => Outcome<AskedBatch>,
-): void {
-  const { services } = kit;
-  const { entry } = services;
-  kit.addSession({
+function batchRoute(kind: SignedBatch['kind'], { decode, ...route }: BatchAction): GatewayRoute {
+  return sessionRoute({
     ...route,
-    ...urgencyOf(kit, kind),
+    ...urgencyOf(kind),
     late: LATE_ACTION,
     bodyBytesMax: BODY_BYTES_MAX,
-    // A rejected batch costs as much as an accepted one; of one that is too long at most fifty items count (AMB-104).
-    cost: ({ batch }: TimedBatch) => ({ bulk: batch.requests.length }),
-    isChange: true,
-    shape: ({ body }): Outcome<TimedBatch> => {
+    reply: BATCH_RESPONSE,
+    errors: ['TIMEOUT_UNKNOWN_STATE'],
+    cost: 'bulk',
+    read: ({ body }, { services }): Outcome<TimedBatch> => {
       const hops = services.newHops(false);
       const asked = decode(body);
       if (!asked.ok) return asked;
       hops.parsedBatch(kind, asked.value.batch.requests.length);
       return accepted({ ...asked.value, hops });
     },
+    // A rejected batch costs as much as an accepted one; of one that is too long at most fifty items count (AMB-104).
+    charge: ({ batch }) => ({ bulk: batch.requests.length }),
     refusing: (refusal, { hops }) => hops.answered(refusal),
     fault: ({ fault }) => fault,
-    serve: (call, { user }, { batch, hops }) => {
+    serve: ({ services: { entry } }, call, { user }, { batch, hops }) => {
       const origin = { user, connection: entry.newConnection(), isControl: false, hops };
       const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
         ({ orderId }) => ({ orderId, reject: null }),
@@ -158,11 +312,15 @@ function addBatch(
   });
 }
 
+interface Urgency {
+  readonly urgency: 'cancel' | 'order';
+  readonly shed?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
+}
+
 /** When an action is read, and how an order is refused that waited too long: as a whole, charged like an accepted one. */
-function urgencyOf(kit: RouteKit, kind: ActionKind): Pick<HttpRoute, 'urgency' | 'refused'> {
+function urgencyOf(kind: ActionKind): Urgency {
   if (kind === 'cancel') return { urgency: 'cancel' };
-  const { services, orders } = kit;
-  const refused = (call: HttpCall, body: Uint8Array): boolean => {
+  const shed = ({ services, orders }: RouteKit, call: HttpCall, body: Uint8Array): boolean => {
     const named = previewBody(kind, body);
     const session = sessionOf(services, call.head);
     // Malformed, or without a session: refused as ever.
@@ -174,7 +332,7 @@ function urgencyOf(kit: RouteKit, kind: ActionKind): Pick<HttpRoute, 'urgency' |
     call.refuse(isBatch ? refusal : aboutOrder(refusal, must(named[0], 'an action names an order').orderId));
     return true;
   };
-  return { urgency: 'order', refused };
+  return { urgency: 'order', shed };
 }
 
 /** The error of a single action contains its order's id (wire.md 7.4, AMB-16). */

@@ -6,12 +6,20 @@
  * cost is that of a login, charged to the address (docs/reliability.md).
  */
 import { parseJsonObject } from '../codec/json-tree.ts';
+import {
+  ASSET_ID,
+  closed,
+  DECIMAL,
+  listOf,
+  SUB_ACCOUNT as SUB_ACCOUNT_INDEX,
+  USER_ID_GIVEN,
+} from '../codec/shapes/shape-kit.ts';
 import { format18, parseDecimal18 } from '../core/decimal.ts';
 import { type AssetId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
-import { answer, type RouteKit } from './oms-kit.ts';
+import { answer, publicRoute, type RouteKit } from './oms-kit.ts';
 
 /** The account that is filled up: the default target of orders (wire.md 4.3). */
 const SUB_ACCOUNT = 1;
@@ -32,23 +40,38 @@ export interface TestCredit {
 
 export type Credit = (credit: TestCredit) => Promise<Outcome<unknown>>;
 
+/** In no document: a production node does not have it. */
+const FAUCET = {
+  method: 'POST',
+  path: '/dev/faucet',
+  area: 'Account',
+  auth: 'public',
+  cost: 'publicRead',
+  summary: 'Fill up a margin account with test funds',
+  body: closed({ user_id: USER_ID_GIVEN }),
+  reply: closed({ sub_account: SUB_ACCOUNT_INDEX, credited: listOf(closed({ asset_id: ASSET_ID, amount: DECIMAL })) }),
+  example: {
+    body: '{"user_id":"{user_id}"}',
+    reply: '{"sub_account":1,"credited":[{"asset_id":"0","amount":"100000"}]}',
+  },
+} as const;
 const BUSY = reject('RATE_LIMITED', 'test funds of this user are being credited');
 
 export function addDevFaucet(kit: RouteKit, credit: Credit): void {
   /** Users with a credit that is not booked yet; at most the calls in progress of the listener. */
   const busy = new Set<UserId>();
-  kit.addPublic({
-    method: 'POST',
-    pattern: '/dev/faucet',
-    shape: ({ body }) => userIn(body),
+  const route = publicRoute({
+    ...FAUCET,
     addressUnits: LOGIN_UNITS,
-    serve: async (call, user) => {
+    read: ({ body }) => userIn(body),
+    serve: async (_, call, user) => {
       if (busy.has(user)) return call.refuse(BUSY);
       busy.add(user);
       const credited = await fillUp(kit, user, credit).finally(() => busy.delete(user));
       answer(call, credited, (rows) => `{"sub_account":${SUB_ACCOUNT},"credited":[${rows.join(',')}]}`);
     },
   });
+  kit.addUnlisted(route, '');
 }
 
 async function fillUp(kit: RouteKit, user: UserId, credit: Credit): Promise<Outcome<readonly string[]>> {

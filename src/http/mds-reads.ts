@@ -16,6 +16,17 @@ import {
   tickerJson,
   widePageJson,
 } from '../codec/market-data-json.ts';
+import {
+  DEPTH,
+  KLINE_PAGE,
+  OPEN_INTEREST,
+  OPEN_INTERESTS,
+  PUBLIC_TRADES,
+  TICKER,
+  TICKERS,
+} from '../codec/shapes/market-data-shapes.ts';
+import { NANOSECONDS } from '../codec/shapes/shape-kit.ts';
+import { must } from '../core/assert.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { parseInterval } from '../core/kline-intervals.ts';
 import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, READ_BYTES_PER_PRICE, READ_ROWS_PER_PRICE } from '../core/limits.ts';
@@ -28,83 +39,228 @@ import { rateLimited } from '../gateway/sessions/rate-limits.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../market-data/klines.ts';
 import type { MarketData } from '../market-data/market-data.ts';
-import { ApiDocuments, DOCUMENT_PATTERNS } from './api/api-documents.ts';
+import type { ApiDocuments } from './api/api-documents.ts';
+import { DOCUMENT_FILES, DOCUMENT_ROUTES } from './api/document-routes.ts';
+import { INTERVAL_QUERY, KLINE_EXAMPLE, TICKER_EXAMPLE, TRADE_EXAMPLE } from './api/mds-streams-table.ts';
+import { limitQuery, PAGE_QUERY } from './api/query-docs.ts';
+import { type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
-import { NO_MEMBERS, PAGE_MEMBERS, type Page, Query, type QueryMembers } from './query.ts';
+import { type GatewayRoute, nothing } from './oms-kit.ts';
+import { type Page, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
-import type { HttpCall } from './uws-http.ts';
+import { MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
+import type { HttpCall, HttpHandler } from './uws-http.ts';
+
+const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
+const INTEREST_EXAMPLE = '{"asset_id":"1","long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}';
+
+const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
+const TRADES_LIMIT = limitQuery(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX);
+const TRADES_QUERY = [PAGE_QUERY, TRADES_LIMIT];
+const KLINES_LIMIT = limitQuery(KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX);
 
 export interface MarketDataReadParts {
-  readonly routes: HttpRoutes;
   readonly marketData: MarketData;
   /** The node clock. */
   readonly clock: Clock;
   /** Charged for every read. */
   readonly budget: SharedBudget;
+  readonly documents: ApiDocuments;
 }
 
-export function addMarketDataReads(parts: MarketDataReadParts): void {
-  const { marketData, clock } = parts;
-  const depth = new PrintedDepth(marketData);
-  const tickers = new LastLength();
-  addMarketRead(parts, '/marketdepth/:asset_id', {
-    shapeOf: noQuery,
-    timesOf: (_, head) => depth.timesOf(head),
-    serve: (call, market) => depth.answer(call, market),
+/** What the routes of one listener share. */
+interface MarketDataKit extends MarketDataReadParts {
+  readonly depth: PrintedDepth;
+  readonly tickers: LastLength;
+  readonly interests: LastLength;
+}
+
+interface MarketDataRead<Asked, Rest extends unknown[]> extends RouteDoc {
+  readonly auth: 'public';
+  readonly cost: 'publicRead';
+  readonly read: (query: Query) => Outcome<Asked>;
+  /** The number of public-read prices; 1 by default. */
+  readonly timesOf?: (kit: MarketDataKit, asked: Asked, head: RequestHead) => bigint;
+  readonly serve: (kit: MarketDataKit, call: HttpCall, ...rest: Rest) => void;
+}
+
+/** A route of this listener: what documents say of it, and how it is served. */
+export interface MarketDataRoute extends RouteDoc {
+  readonly served: (kit: MarketDataKit) => HttpHandler;
+}
+
+function marketDataRead<Asked>(route: MarketDataRead<Asked, [Asked]>): MarketDataRoute {
+  const { read, timesOf, serve } = route;
+  return {
+    ...route,
+    served: (kit) => (call) => {
+      const asked = read(new Query(call.head.query));
+      if (!asked.ok) return call.refuse(asked.reject);
+      const times = timesOf?.(kit, asked.value, call.head) ?? 1n;
+      const refusal = call.payAddress(PUBLIC_READ_UNITS * times) ?? chargeRead(kit.budget, kit.clock.nowNs(), times);
+      if (refusal !== null) return call.refuse(refusal);
+      serve(kit, call, asked.value);
+    },
+  };
+}
+
+/** Of the market of its path. */
+function marketRead<Asked>({ serve, ...route }: MarketDataRead<Asked, [MarketDefinition, Asked]>): MarketDataRoute {
+  return marketDataRead<Asked>({
+    ...route,
+    serve: (kit, call, asked) => {
+      const market = marketOf(kit.marketData, call.head);
+      if (market.ok) serve(kit, call, market.value, asked);
+      else call.refuse(market.reject);
+    },
   });
-  addMarketRead(parts, '/klines/:asset_id', {
-    query: { ...PAGE_MEMBERS, end_timestamp_ns: 'once', interval: 'once' },
-    shapeOf: klineQueryOf,
-    timesOf: ({ limit }) => timesOfRows(limit, KLINE_LIMIT_DEFAULT),
-    serve: (call, market, { endNs, width, ...page }) => {
+}
+
+export const MARKET_DATA_READS: readonly MarketDataRoute[] = [
+  marketRead({
+    ...READ,
+    path: '/marketdepth/{asset_id}',
+    summary: 'The order book',
+    description: 'Apply the diffs of `/marketdepth/diff/{asset_id}` with a larger `sequence_number`.',
+    reply: DEPTH,
+    errors: ['MARKET_NOT_FOUND', 'SERVICE_UNAVAILABLE'],
+    example: { path: { asset_id: '1' }, reply: DEPTH_EXAMPLE },
+    timesOf: ({ depth }, _, head) => depth.timesOf(head),
+    read: nothing,
+    serve: ({ depth }, call, market) => depth.answer(call, market),
+  }),
+  marketRead({
+    ...READ,
+    path: '/klines/{asset_id}',
+    summary: 'Candles',
+    description: [
+      'Page 0 is the newest window; rows ascend inside a page. Without an interval the rows are seconds. Below a minute',
+      'rows are kept for seven days, below an hour for 60 days, below a day for two years, wider ones for good. Of an',
+      'interval wider than a second the row that is still forming is included.',
+    ].join(' '),
+    query: [
+      PAGE_QUERY,
+      KLINES_LIMIT,
+      {
+        name: 'end_timestamp_ns',
+        shape: NANOSECONDS,
+        summary: 'the newest close time, inclusive; of an interval wider than a second, open time; by default now',
+      },
+      INTERVAL_QUERY,
+    ],
+    reply: KLINE_PAGE,
+    errors: ['MARKET_NOT_FOUND'],
+    example: {
+      path: { asset_id: '1' },
+      query: 'limit=60',
+      reply: `{"items":[${KLINE_EXAMPLE}],"page":0,"limit":60,"total_pages":1,"cursor_size":1,"has_next_page":false,"next_page":null}`,
+    },
+    timesOf: (_, { limit }) => timesOfRows(limit, KLINE_LIMIT_DEFAULT),
+    read: klineQueryOf,
+    serve: ({ marketData, clock }, call, market, { endNs, width, ...page }) => {
       const nowNs = clock.nowNs();
       const query = { ...page, endNs: endNs ?? nowNs, nowNs };
       if (width === null) call.reply(klinePageJson(market, marketData.klinePage(market.marketIndex, query)));
       else call.reply(widePageJson(market, marketData.widePage(market.marketIndex, { ...query, width })));
     },
-  });
-  const timesOf = ({ limit }: Page): bigint => timesOfRows(limit, PAGE_LIMIT_DEFAULT);
-  addMarketRead(parts, '/trades/:asset_id', {
-    query: PAGE_MEMBERS,
-    shapeOf: tradePageOf,
-    timesOf,
-    serve: (call, market, page) => answerTrades(call, marketData, market.marketIndex, page),
-  });
-  addMarketRead(parts, '/ticker/:asset_id', {
-    shapeOf: noQuery,
-    serve: (call, market) => call.reply(tickerJson(market, marketData.ticker(market.marketIndex, clock.nowNs()))),
-  });
-  addRead(parts, '/trades', {
-    query: PAGE_MEMBERS,
-    shapeOf: tradePageOf,
-    timesOf,
-    serve: (call, page) => answerTrades(call, marketData, null, page),
-  });
-  addRead(parts, '/tickers', {
-    shapeOf: noQuery,
-    timesOf: () => tickers.times,
-    serve: (call) => {
+  }),
+  marketDataRead({
+    ...READ,
+    path: '/trades',
+    summary: 'Confirmed trades of all markets, newest first',
+    query: TRADES_QUERY,
+    reply: PUBLIC_TRADES,
+    example: { query: 'limit=10', reply: `[${TRADE_EXAMPLE}]` },
+    timesOf: timesOfPage,
+    read: pageOf,
+    serve: ({ marketData }, call, page) => answerTrades(call, marketData, null, page),
+  }),
+  marketRead({
+    ...READ,
+    path: '/trades/{asset_id}',
+    summary: 'Confirmed trades of one market, newest first',
+    query: TRADES_QUERY,
+    reply: PUBLIC_TRADES,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: `[${TRADE_EXAMPLE}]` },
+    timesOf: timesOfPage,
+    read: pageOf,
+    serve: ({ marketData }, call, { marketIndex }, page) => answerTrades(call, marketData, marketIndex, page),
+  }),
+  marketRead({
+    ...READ,
+    path: '/ticker/{asset_id}',
+    summary: 'The last 24 hours of one market',
+    reply: TICKER,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: TICKER_EXAMPLE },
+    read: nothing,
+    serve: ({ marketData, clock }, call, market) =>
+      call.reply(tickerJson(market, marketData.ticker(market.marketIndex, clock.nowNs()))),
+  }),
+  marketDataRead({
+    ...READ,
+    path: '/tickers',
+    summary: 'The last 24 hours of every market',
+    reply: TICKERS,
+    example: { reply: `[${TICKER_EXAMPLE}]` },
+    timesOf: ({ tickers }) => tickers.times,
+    read: nothing,
+    serve: ({ marketData, clock, tickers }, call) => {
       const rows = marketData.tickers(clock.nowNs());
       call.reply(tickers.noted(`[${rows.map((row) => tickerJson(row.market, row)).join(',')}]`));
     },
-  });
-  addMarketRead(parts, '/openinterest/:asset_id', {
-    shapeOf: noQuery,
-    serve: (call, market) => call.reply(openInterestJson(market, marketData.openInterest(market.marketIndex))),
-  });
-  const interests = new LastLength();
-  addRead(parts, '/openinterest', {
-    shapeOf: noQuery,
-    timesOf: () => interests.times,
-    serve: (call) => {
+  }),
+  marketDataRead({
+    ...READ,
+    path: '/openinterest',
+    summary: 'Open interest of every market',
+    description: 'The open-interest cap counts the larger of the two sides, not their sum.',
+    reply: OPEN_INTERESTS,
+    example: { reply: `[${INTEREST_EXAMPLE}]` },
+    timesOf: ({ interests }) => interests.times,
+    read: nothing,
+    serve: ({ marketData, interests }, call) => {
       const rows = marketData.openInterests().map(({ market, interest }) => openInterestJson(market, interest));
       call.reply(interests.noted(`[${rows.join(',')}]`));
     },
-  });
-  const documents = new ApiDocuments('market-data');
-  for (const pattern of DOCUMENT_PATTERNS) {
-    addRead(parts, pattern, { shapeOf: noQuery, serve: (call) => documents.answer(call) });
+  }),
+  marketRead({
+    ...READ,
+    path: '/openinterest/{asset_id}',
+    summary: 'Open interest of one market',
+    reply: OPEN_INTEREST,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: INTEREST_EXAMPLE },
+    read: nothing,
+    serve: ({ marketData }, call, market) =>
+      call.reply(openInterestJson(market, marketData.openInterest(market.marketIndex))),
+  }),
+];
+
+const DOCUMENTS: readonly MarketDataRoute[] = DOCUMENT_ROUTES.map((route) =>
+  marketDataRead({ ...route, read: nothing, serve: ({ documents }, call) => documents.answer(call) }),
+);
+
+/** Those that this listener answers. */
+export const MARKET_DATA_ROUTES: readonly MarketDataRoute[] = [...MARKET_DATA_READS, ...DOCUMENTS];
+
+/** The routes of the documents of market data. */
+export const MDS_ROUTES: readonly (MarketDataRoute | GatewayRoute)[] = [
+  ...MARKET_DATA_READS,
+  ...MARKET_DATA_USER_ROUTES,
+  ...DOCUMENTS,
+];
+
+export function addMarketDataReads(routes: HttpRoutes, parts: MarketDataReadParts): void {
+  const lengths = { tickers: new LastLength(), interests: new LastLength() };
+  const kit = { ...parts, ...lengths, depth: new PrintedDepth(parts.marketData) };
+  for (const route of MARKET_DATA_ROUTES) {
+    routes.add({ ...requestOf(route), anyOrigin: true, handler: route.served(kit) });
   }
+  const document = must(DOCUMENTS[0], 'a listener has documents');
+  // Of the page, as its documents are.
+  routes.add({ ...requestOf(document), pattern: DOCUMENT_FILES, anyOrigin: true, handler: document.served(kit) });
 }
 
 /** The number of public-read prices for a page of up to `limit` rows. */
@@ -138,51 +294,6 @@ export function marketOf(marketData: MarketData, head: RequestHead): Outcome<Mar
   return market === undefined ? rejected(reject('MARKET_NOT_FOUND', 'no such market')) : accepted(market);
 }
 
-interface MarketDataRead<Shape, Rest extends unknown[]> {
-  /** None by default. */
-  readonly query?: QueryMembers;
-  readonly shapeOf: (query: Query) => Outcome<Shape>;
-  /** The number of public-read prices; 1 by default. */
-  readonly timesOf?: (shape: Shape, head: RequestHead) => bigint;
-  readonly serve: (call: HttpCall, ...rest: Rest) => void;
-}
-
-function addRead<Shape>(
-  { routes, clock, budget }: MarketDataReadParts,
-  pattern: string,
-  { query = NO_MEMBERS, shapeOf, timesOf, serve }: MarketDataRead<Shape, [Shape]>,
-): void {
-  routes.add({
-    method: 'GET',
-    pattern,
-    query,
-    anyOrigin: true,
-    handler: (call) => {
-      const shape = shapeOf(new Query(call.head.query));
-      if (!shape.ok) return call.refuse(shape.reject);
-      const times = timesOf?.(shape.value, call.head) ?? 1n;
-      const refusal = call.payAddress(PUBLIC_READ_UNITS * times) ?? chargeRead(budget, clock.nowNs(), times);
-      if (refusal !== null) return call.refuse(refusal);
-      serve(call, shape.value);
-    },
-  });
-}
-
-function addMarketRead<Shape>(
-  parts: MarketDataReadParts,
-  pattern: string,
-  { serve, ...read }: MarketDataRead<Shape, [MarketDefinition, Shape]>,
-): void {
-  addRead(parts, pattern, {
-    ...read,
-    serve: (call, shape) => {
-      const market = marketOf(parts.marketData, call.head);
-      if (market.ok) serve(call, market.value, shape);
-      else call.refuse(market.reject);
-    },
-  });
-}
-
 /** Charges the listener's budget for a public read. @returns RATE_LIMITED, or null after the charge. */
 export function chargeRead(budget: SharedBudget, now: TimestampNs, times: bigint): Reject | null {
   const short = budget.takePublicRead(now, times);
@@ -197,12 +308,12 @@ function answerTrades(call: HttpCall, marketData: MarketData, marketIndex: numbe
   call.reply(`[${texts.join(',')}]`);
 }
 
-function noQuery(): Outcome<null> {
-  return accepted(null);
+function pageOf(query: Query): Outcome<Page> {
+  return query.page(TRADES_LIMIT.bounds);
 }
 
-function tradePageOf(query: Query): Outcome<Page> {
-  return query.page({ limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX });
+function timesOfPage(_: MarketDataKit, { limit }: Page): bigint {
+  return timesOfRows(limit, PAGE_LIMIT_DEFAULT);
 }
 
 interface KlineShape extends Page {
@@ -213,7 +324,7 @@ interface KlineShape extends Page {
 }
 
 function klineQueryOf(query: Query): Outcome<KlineShape> {
-  const page = query.page({ limitDefault: KLINE_LIMIT_DEFAULT, limitMax: KLINE_LIMIT_MAX });
+  const page = query.page(KLINES_LIMIT.bounds);
   if (!page.ok) return page;
   const width = intervalOf(query);
   if (!width.ok) return width;

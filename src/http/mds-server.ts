@@ -21,16 +21,19 @@ import type { Clock } from '../core/units.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import type { MarketData, MarketDataSink, MarketTicker, TradeStatus } from '../market-data/market-data.ts';
 import type { AddressGate } from './address-gate.ts';
+import { ApiDocuments } from './api/api-documents.ts';
+import { MDS_STREAMS } from './api/mds-streams-table.ts';
+import { patternOf, requestOf } from './api/route-doc.ts';
 import { Channel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { MarketSubscriptions } from './market-subscriptions.ts';
-import { addMarketDataReads, intervalOf, marketOf } from './mds-reads.ts';
+import { addMarketDataReads, intervalOf, MDS_ROUTES, marketOf } from './mds-reads.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { type SocketChannel, SocketsOfPeer } from './passed-sockets.ts';
 import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
-import { MARKET_DATA_PATH, PASSED_TO_GATEWAY } from './user-read-routes.ts';
+import { MARKET_DATA_PATH, MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
 import { createApp, type TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
@@ -207,9 +210,12 @@ export class MdsServer {
     this.#streams.subscriptions.attach({ ...options, gate, turns });
     this.#addStreams();
     this.#remote = new SocketsOfPeer(this.#hub, options.socketPeer ?? null);
-    addMarketDataReads({ ...options, routes: this.#routes });
+    const documents = new ApiDocuments('market-data', { routes: MDS_ROUTES, streams: MDS_STREAMS });
+    addMarketDataReads(this.#routes, { ...options, documents });
     this.#passed = new PassedRequests(this.#routes, peer);
-    for (const route of PASSED_TO_GATEWAY) this.#passed.add(route, `${MARKET_DATA_PATH}${route.pattern}`);
+    for (const route of MARKET_DATA_USER_ROUTES) {
+      this.#passed.add(requestOf(route), `${MARKET_DATA_PATH}${patternOf(route.path)}`);
+    }
     this.#routes.seal();
   }
 

@@ -4,27 +4,31 @@
  *   request ─▶ shape 400 ─▶ session 401 ─▶ path user 401 ─▶ stopping 503 ─▶ rate 429 ─▶ serve
  *                             └────── routes with a session ──────┘
  *
- * A route declares its requirements as data; the kit rejects, charges and passes the rest to `serve`. Public routes
- * ignore credentials (AMB-89). A path with another user's id is 401 (G25).
+ * A route is one object: what documents say of it, and `serve`. The functions below reject and charge by the same members
+ * that documents print, and pass the rest to `serve`. Public routes ignore credentials (AMB-89). A path with another user's
+ * id is 401 (G25).
  *
  * The routes are in …-routes.ts, sockets in oms-streams.ts.
  */
+import { assert } from '../core/assert.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
+import type { ApiDocuments } from './api/api-documents.ts';
+import { type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import { OTHER_USER, READ_ONLY, type Session, sessionOf } from './oms-session.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
-import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
+import type { HttpCall, HttpRoute } from './uws-http.ts';
 
 const BAD_USER = reject('INVALID_REQUEST', 'a user id is 64 hex digits', 'user_id');
 
-/** The inputs of a shape check. */
+/** What a request is read from. */
 export interface RequestParts {
   readonly head: RequestHead;
   readonly query: Query;
@@ -32,51 +36,146 @@ export interface RequestParts {
   readonly body: Uint8Array;
 }
 
-interface AnyRoute<Shape>
-  extends Pick<
-    HttpRoute,
-    'late' | 'deadlineMs' | 'bodyBytesMax' | 'readsBody' | 'urgency' | 'refused' | 'query' | 'isListed' | 'anyOrigin'
-  > {
-  readonly method: HttpMethod;
-  readonly pattern: string;
+/** How the requests of a route are read and served. */
+interface Service<Asked> extends Pick<HttpRoute, 'late' | 'deadlineMs' | 'urgency' | 'anyOrigin'> {
   /** Path, query and body as values, or INVALID_REQUEST. Depends on the request only. */
-  readonly shape: (parts: RequestParts) => Outcome<Shape>;
+  readonly read: (parts: RequestParts, kit: RouteKit) => Outcome<Asked>;
 }
 
-export interface PublicRoute<Shape> extends AnyRoute<Shape> {
-  /** Charged to the shared budget; by default a `publicRead`. */
-  readonly cost?: Cost;
+interface PublicService<Asked> extends Service<Asked> {
+  readonly auth: 'public';
+  /** `free`: no budget is charged, only the address. */
+  readonly cost: 'publicRead' | 'free';
   /** Charged to the address; by default PUBLIC_READ_UNITS. */
-  readonly addressUnits?: bigint | ((shape: Shape) => bigint);
-  /** True: no budget is charged, only the address. */
-  readonly isFree?: boolean;
-  readonly serve: (call: HttpCall, shape: Shape) => void | Promise<void>;
+  readonly addressUnits?: bigint | ((asked: Asked) => bigint);
+  readonly serve: (kit: RouteKit, call: HttpCall, asked: Asked) => void | Promise<void>;
 }
 
-export interface SessionRoute<Shape> extends AnyRoute<Shape> {
-  /** Charged to the session's user and to the shared budget. */
-  readonly cost: Cost | ((shape: Shape) => Cost);
-  /** True: rejected with 503 once the service is stopping. Reads continue until the listener closes. */
-  readonly isChange: boolean;
+interface SessionService<Asked> extends Service<Asked> {
+  readonly auth: 'session' | 'signed';
+  readonly cost: 'action' | 'cancel' | 'cancelAll' | 'historyPage' | 'bulk';
+  /** What is charged to the session's user and to the shared budget; by default `cost`, which a `bulk` cannot be. */
+  readonly charge?: (asked: Asked) => Cost;
+  /** True: rejected with 503 once the service is stopping. By default what is signed; reads continue until the listener closes. */
+  readonly isChange?: boolean;
   /** Whether it is a read of market data, which has a bucket of its own rules (LIM-05). */
-  readonly isMarketData?: (shape: Shape) => boolean;
-  /** True: the first path parameter is a user id, and must be the session's. */
-  readonly namesUser?: boolean;
+  readonly isMarketData?: (asked: Asked) => boolean;
   /**
    * Why a well-formed request is rejected as a whole, or null. It is charged to the session like an accepted one;
    * without a session it counts as malformed.
    */
-  readonly fault?: (shape: Shape) => Reject | null;
+  readonly fault?: (asked: Asked) => Reject | null;
   /** Called when a well-formed request is refused instead of served. */
-  readonly refusing?: (refusal: Reject, shape: Shape) => void;
+  readonly refusing?: (refusal: Reject, asked: Asked) => void;
   /** Adds members of the request to errors after the shape check. */
-  readonly about?: (refusal: Reject, shape: Shape) => Reject;
-  readonly serve: (call: HttpCall, session: Session, shape: Shape) => void | Promise<void>;
+  readonly about?: (refusal: Reject, asked: Asked) => Reject;
+  /** Instead of serving an order that has waited too long. @returns false when it is to be served. */
+  readonly shed?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
+  readonly serve: (kit: RouteKit, call: HttpCall, session: Session, asked: Asked) => void | Promise<void>;
+}
+
+/** A route of the gateway: what documents say of it, and how it is served. */
+export interface GatewayRoute extends RouteDoc {
+  readonly served: (
+    kit: RouteKit,
+  ) => Pick<HttpRoute, 'handler' | 'late' | 'deadlineMs' | 'urgency' | 'anyOrigin' | 'refused'>;
+}
+
+/** A public route: shape, rate, serve. */
+export function publicRoute<Asked>(route: RouteDoc & PublicService<Asked>): GatewayRoute {
+  const { cost, addressUnits = PUBLIC_READ_UNITS, read, serve } = route;
+  return {
+    ...route,
+    served: (kit) => ({
+      ...listenerParts(route),
+      handler: (call, body) => {
+        const { services } = kit;
+        const asked = read(partsOf(call, body), kit);
+        if (!asked.ok) return call.refuse(asked.reject);
+        call.chargeBody();
+        const refusal =
+          call.payAddress(typeof addressUnits === 'function' ? addressUnits(asked.value) : addressUnits) ??
+          (cost === 'free' ? null : services.limits.charge(null, cost, services.nowNs()));
+        if (refusal !== null) return call.refuse(refusal);
+        return serve(kit, call, asked.value);
+      },
+    }),
+  };
+}
+
+/** A route with a session: shape, session, path user, stopping, rate, serve. A user id in its path is the session's. */
+export function sessionRoute<Asked>(route: RouteDoc & SessionService<Asked>): GatewayRoute {
+  const { path, read, fault, refusing, about, shed, serve } = route;
+  const namesUser = path.includes('{user_id}');
+  const admit = admissionOf(route);
+  return {
+    ...route,
+    served: (kit) => ({
+      ...listenerParts(route),
+      ...(shed === undefined ? {} : { refused: (call, body) => shed(kit, call, body) }),
+      handler: (call, body) => {
+        const pathUser = namesUser ? userOf(call.head) : accepted(null);
+        if (!pathUser.ok) return call.refuse(pathUser.reject);
+        const asked = read(partsOf(call, body), kit);
+        if (!asked.ok) return call.refuse(asked.reject);
+        const session = admit(kit, call, pathUser.value, asked.value);
+        const whole = fault?.(asked.value) ?? null;
+        if (whole !== null && (session.ok || session.reject.code === 'UNAUTHORIZED')) {
+          refusing?.(whole, asked.value);
+          return call.refuse(whole);
+        }
+        if (session.ok) return serve(kit, call, session.value, asked.value);
+        refusing?.(session.reject, asked.value);
+        call.refuse(about === undefined ? session.reject : about(session.reject, asked.value));
+      },
+    }),
+  };
+}
+
+type Admission<Asked> = (kit: RouteKit, call: HttpCall, pathUser: UserId | null, asked: Asked) => Outcome<Session>;
+
+/** The session of a request, charged; or why it has none. */
+function admissionOf<Asked>(route: SessionService<Asked>): Admission<Asked> {
+  const { auth, cost, charge, isChange = auth === 'signed', isMarketData } = route;
+  const priceOf = (asked: Asked): Cost => {
+    if (charge !== undefined) return charge(asked);
+    assert(cost !== 'bulk', 'a bulk is charged by its items');
+    return cost;
+  };
+  return ({ services }, call, pathUser, asked) => {
+    const session = sessionOf(services, call.head);
+    if (!session.ok) return session;
+    const { user } = session.value;
+    if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
+    // mutant: read-only-session
+    if (isChange && session.value.isReadOnly) return rejected(READ_ONLY);
+    const price = priceOf(asked);
+    const { entry, limits } = services;
+    const nowNs = services.nowNs();
+    const charged = (): Reject | null =>
+      isMarketData?.(asked) === true ? limits.chargeRead(user, price, nowNs) : limits.charge(user, price, nowNs);
+    const refusal = isChange ? entry.admit(user, price) : charged();
+    return refusal === null ? session : rejected(refusal);
+  };
+}
+
+type ListenerParts = Pick<HttpRoute, 'late' | 'deadlineMs' | 'urgency' | 'anyOrigin'>;
+
+function listenerParts({ late, deadlineMs, urgency, anyOrigin }: ListenerParts): ListenerParts {
+  return {
+    ...(late === undefined ? {} : { late }),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(urgency === undefined ? {} : { urgency }),
+    ...(anyOrigin === undefined ? {} : { anyOrigin }),
+  };
 }
 
 export interface RouteKitParts {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
+  readonly documents: ApiDocuments;
+  /** Number of a user's open streams. */
+  readonly openStreams: (user: UserId) => number;
   /** When orders are read; by default always. */
   readonly orders?: OrderAdmission;
 }
@@ -84,93 +183,35 @@ export interface RouteKitParts {
 export class RouteKit {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
+  readonly documents: ApiDocuments;
+  readonly openStreams: (user: UserId) => number;
   readonly orders: OrderAdmission;
 
-  constructor({ routes, services, orders = ADMITS_ALL }: RouteKitParts) {
+  constructor({ routes, services, documents, openStreams, orders = ADMITS_ALL }: RouteKitParts) {
     this.routes = routes;
     this.services = services;
+    this.documents = documents;
+    this.openStreams = openStreams;
     this.orders = orders;
   }
 
-  /** A public route: shape, rate, serve. */
-  addPublic<Shape>(route: PublicRoute<Shape>): void {
-    const { cost = 'publicRead', addressUnits = PUBLIC_READ_UNITS, isFree = false } = route;
-    const { services } = this;
-    this.#add(route, (call, body) => {
-      const shape = route.shape(partsOf(call, body));
-      if (!shape.ok) return call.refuse(shape.reject);
-      call.chargeBody();
-      const refusal =
-        call.payAddress(typeof addressUnits === 'function' ? addressUnits(shape.value) : addressUnits) ??
-        (isFree ? null : services.limits.charge(null, cost, services.nowNs()));
-      if (refusal !== null) return call.refuse(refusal);
-      return route.serve(call, shape.value);
-    });
+  /** Registers a route among those of this listener's documents. */
+  add(route: GatewayRoute): void {
+    this.routes.add({ ...requestOf(route), ...route.served(this) });
   }
 
-  /** A route with a session: shape, session, path user, stopping, rate, serve. */
-  addSession<Shape>(route: SessionRoute<Shape>): void {
-    this.#add(route, (call, body) => {
-      const pathUser = route.namesUser === true ? userOf(call.head) : accepted(null);
-      if (!pathUser.ok) return call.refuse(pathUser.reject);
-      const shape = route.shape(partsOf(call, body));
-      if (!shape.ok) return call.refuse(shape.reject);
-      const session = this.#admit(call, route, pathUser.value, shape.value);
-      const fault = route.fault?.(shape.value) ?? null;
-      if (fault !== null && (session.ok || session.reject.code === 'UNAUTHORIZED')) {
-        route.refusing?.(fault, shape.value);
-        return call.refuse(fault);
-      }
-      if (session.ok) return route.serve(call, session.value, shape.value);
-      route.refusing?.(session.reject, shape.value);
-      call.refuse(route.about === undefined ? session.reject : route.about(session.reject, shape.value));
-    });
+  /** Registers files of a page, which no document lists, as a route is. @param anyOrigin as of an HttpRoute. */
+  addFiles(pattern: string, route: GatewayRoute, anyOrigin: boolean): void {
+    this.routes.add({ ...requestOf(route), ...route.served(this), pattern, anyOrigin });
   }
 
-  #admit<Shape>(call: HttpCall, route: SessionRoute<Shape>, pathUser: UserId | null, shape: Shape): Outcome<Session> {
-    const session = sessionOf(this.services, call.head);
-    if (!session.ok) return session;
-    const { user } = session.value;
-    if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
-    // mutant: read-only-session
-    if (route.isChange && session.value.isReadOnly) return rejected(READ_ONLY);
-    const cost = typeof route.cost === 'function' ? route.cost(shape) : route.cost;
-    const { entry, limits } = this.services;
-    const nowNs = this.services.nowNs();
-    const charged = (): Reject | null =>
-      route.isMarketData?.(shape) === true ? limits.chargeRead(user, cost, nowNs) : limits.charge(user, cost, nowNs);
-    const refusal = route.isChange ? entry.admit(user, cost) : charged();
-    return refusal === null ? session : rejected(refusal);
-  }
-
-  #add<Shape>(route: AnyRoute<Shape>, handler: HttpRoute['handler']): void {
-    const {
-      method,
-      pattern,
-      late,
-      deadlineMs,
-      bodyBytesMax,
-      readsBody = false,
-      urgency,
-      refused,
-      query,
-      isListed,
-      anyOrigin,
-    } = route;
-    this.routes.add({
-      method,
-      pattern,
-      handler,
-      readsBody,
-      ...(late === undefined ? {} : { late }),
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
-      ...(urgency === undefined ? {} : { urgency }),
-      ...(refused === undefined ? {} : { refused }),
-      ...(query === undefined ? {} : { query }),
-      ...(isListed === undefined ? {} : { isListed }),
-      ...(anyOrigin === undefined ? {} : { anyOrigin }),
-    });
+  /** Registers a route of another listener's documents, unless this one has a route of that path. @param below in front of its path. */
+  addUnlisted(route: GatewayRoute, below: string): void {
+    const request = requestOf(route);
+    const pattern = `${below}${request.pattern}`;
+    if (!this.routes.has({ ...request, pattern })) {
+      this.routes.add({ ...request, ...route.served(this), pattern, isListed: false });
+    }
   }
 }
 
@@ -184,8 +225,8 @@ export function userOf(head: RequestHead): Outcome<UserId> {
   return user === null ? rejected(BAD_USER) : accepted(user);
 }
 
-/** A request without anything to parse. */
-export function noShape(): Outcome<null> {
+/** A request without anything to read. */
+export function nothing(): Outcome<null> {
   return accepted(null);
 }
 

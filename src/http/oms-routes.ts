@@ -1,127 +1,126 @@
-/** The REST routes of the order service, by area (wire.md 3, 7). */
+/** The REST routes of the order service, by area (wire.md 3, 7), and those of users that market data has too. */
 
-import { decodeAuth } from '../codec/auth-request.ts';
-import { authReply, nonceReply } from '../codec/operation-replies.ts';
+import { EMPTY } from '../codec/shapes/account-shapes.ts';
+import { LIMITS, SYSTEM_STATUS, SYSTEM_TIME } from '../codec/shapes/system-shapes.ts';
 import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
-import type { UserId } from '../core/ids.ts';
-import { ACTION_BYTES_MAX } from '../core/limits.ts';
-import { LOGIN_UNITS } from '../gateway/sessions/address-limits.ts';
-import type { LoginPlace } from '../gateway/user-sessions.ts';
+import { must } from '../core/assert.ts';
 import { VERSION } from '../runtime/version.ts';
-import { addAccountRoutes } from './account-routes.ts';
-import { addActionRoutes } from './action-routes.ts';
-import { type ApiDocuments, DOCUMENT_PATTERNS, TRADE_PAGE_PATTERNS } from './api/api-documents.ts';
-import { addMarginRoutes } from './margin-routes.ts';
-import { answer, noShape, type RouteKit, userOf } from './oms-kit.ts';
-import { addOrderReadRoutes } from './order-read-routes.ts';
-import { addRegistryRoutes } from './registry-routes.ts';
-import { addUnsignedCancels } from './unsigned-cancels.ts';
-import { addUserReadRoutes, MARKET_DATA_PATH } from './user-read-routes.ts';
+import { ACCOUNT_ROUTES } from './account-routes.ts';
+import { ACTION_ROUTES } from './action-routes.ts';
+import { TRADE_PAGE_PATTERNS } from './api/api-documents.ts';
+import { DOCUMENT_FILES, DOCUMENT_ROUTES } from './api/document-routes.ts';
+import { loginRoutes } from './login-routes.ts';
+import { MARGIN_ROUTES } from './margin-routes.ts';
+import { type GatewayRoute, nothing, publicRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
+import { ORDER_READ_ROUTES } from './order-read-routes.ts';
+import { MARKET_ROUTES, REGISTRY_ROUTES } from './registry-routes.ts';
+import { CANCEL_ROUTES } from './unsigned-cancels.ts';
+import { MARKET_DATA_PATH, MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
 
 // The service's clock, whether it takes orders, and the limits of a user.
 
-/** @param openStreams number of a user's open streams. */
-function addSystemRoutes(kit: RouteKit, openStreams: (user: UserId) => number): void {
-  const { services } = kit;
-  kit.addPublic({
+const SYSTEM_ROUTES: readonly GatewayRoute[] = [
+  publicRoute({
     method: 'GET',
-    pattern: '/system/time',
-    shape: noShape,
-    serve: (call) => call.reply(timeReply(services.nowNs())),
-  });
-  kit.addPublic({
+    path: '/system/time',
+    area: 'System',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'The clock of the service',
+    description: 'Compare it with your clock before you sign: `post_sign_timestamp` may be 60 s old and 5 s ahead.',
+    reply: SYSTEM_TIME,
+    example: { reply: '{"now_ns":1770000000000000000}' },
+    read: nothing,
+    serve: ({ services }, call) => call.reply(timeReply(services.nowNs())),
+  }),
+  publicRoute({
     method: 'GET',
-    pattern: '/system/status',
-    shape: noShape,
-    serve: (call) => {
+    path: '/system/status',
+    area: 'System',
+    auth: 'public',
+    cost: 'publicRead',
+    summary: 'The running version, and whether orders are accepted',
+    reply: SYSTEM_STATUS,
+    example: {
+      reply:
+        '{"name":"ringbook","version":"0.1.0","protocol_version":1,"takes_orders":true,"markets":{"1":"Active","2":"CancelOnly"}}',
+    },
+    read: nothing,
+    serve: ({ services }, call) => {
       const takesOrders = !services.entry.isStopping;
       call.reply(statusReply({ version: VERSION, takesOrders, markets: services.registry.markets() }));
     },
-  });
-  kit.addSession({
+  }),
+  sessionRoute({
     method: 'GET',
-    pattern: '/limits/:user_id',
+    path: '/limits/{user_id}',
+    area: 'System',
+    auth: 'session',
     cost: 'action',
-    isChange: false,
-    namesUser: true,
-    shape: noShape,
-    serve: (call, { user }) =>
+    summary: 'Your remaining budget',
+    description:
+      'Your budget after this request, the costs of requests, and your open streams. The budget shared by all users is not shown.',
+    reply: LIMITS,
+    example: {
+      reply:
+        '{"tier":"default","units":"198","capacity":200,"units_per_second":200,"costs":{"action":2,"cancel":1,"cancel_all":50,"bulk_item":1.5,"bulk_minimum":2,"history_page":25,"public_read":2},"streams":{"open":1,"cap":10}}',
+    },
+    read: nothing,
+    serve: ({ services, openStreams }, call, { user }) =>
       call.reply(limitsReply(services.limits.viewOf(user, services.nowNs()), openStreams(user))),
-  });
-}
+  }),
+];
 
-// Nonce, login, logout (wire.md 3).
+const LOGOUT_ROUTE: GatewayRoute = sessionRoute({
+  method: 'POST',
+  path: '/logout',
+  area: 'Session',
+  auth: 'session',
+  cost: 'action',
+  summary: 'Revoke every token of the caller',
+  description: 'Streams of the user end with `unauthorized` and close 1000.',
+  reply: EMPTY,
+  example: { reply: '{}' },
+  read: nothing,
+  serve: ({ services }, call, session) => {
+    services.sessions.logout(session.user, session);
+    call.reply('{}');
+  },
+});
 
-function addSessionRoutes(kit: RouteKit): void {
-  const { services } = kit;
-  addLogin(kit, 'orders');
-  addLogin(kit, 'market-data');
-  kit.addSession({
-    method: 'POST',
-    pattern: '/logout',
-    shape: noShape,
-    cost: 'action',
-    isChange: false,
-    serve: (call, session) => {
-      services.sessions.logout(session.user, session);
-      call.reply('{}');
-    },
-  });
-}
+const DOCUMENTS = DOCUMENT_ROUTES.map((route) =>
+  publicRoute({
+    ...route,
+    anyOrigin: true,
+    read: nothing,
+    serve: ({ documents }, call) => documents.answer(call),
+  }),
+);
 
-/** The login of a place; that of market data is below its path. It costs no budget: the address is charged (wire-additions.md 12). */
-function addLogin(kit: RouteKit, place: LoginPlace): void {
-  const { sessions } = kit.services;
-  const isMarketData = place === 'market-data';
-  const below = isMarketData ? MARKET_DATA_PATH : '';
-  kit.addPublic({
-    method: 'GET',
-    pattern: `${below}/nonce/:user_id`,
-    shape: ({ head }) => userOf(head),
-    isFree: true,
-    isListed: !isMarketData,
-    serve: (call, user) => {
-      const { value, ceNonce } = sessions.issueNonce(user, place);
-      call.reply(nonceReply(value, ceNonce));
-    },
-  });
-  kit.addPublic({
-    method: 'POST',
-    pattern: `${below}/auth`,
-    shape: ({ body }) => decodeAuth(body, 0, body.length),
-    addressUnits: ({ additionalSigners }) => LOGIN_UNITS * BigInt(Math.max(1, additionalSigners.length)),
-    isFree: true,
-    isListed: !isMarketData,
-    bodyBytesMax: ACTION_BYTES_MAX,
-    serve: async (call, request) => {
-      const isOwn = request.additionalSigners.length === 0;
-      const { address } = call;
-      const login = isOwn
-        ? sessions.login(request, address, place)
-        : await sessions.coSignedLogin(request, address, place);
-      answer(call, login, ({ token, expiryNs }) => authReply(token, expiryNs));
-    },
-  });
-}
+export const OMS_ROUTES: readonly GatewayRoute[] = [
+  ...loginRoutes('orders'),
+  LOGOUT_ROUTE,
+  ...MARKET_ROUTES,
+  ...ACTION_ROUTES,
+  ...CANCEL_ROUTES,
+  ...ORDER_READ_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...MARGIN_ROUTES,
+  ...REGISTRY_ROUTES,
+  ...SYSTEM_ROUTES,
+  ...DOCUMENTS,
+];
 
-/** @param documents the API documents. @param openStreams number of a user's open streams. */
-export function addOmsRoutes(kit: RouteKit, documents: ApiDocuments, openStreams: (user: UserId) => number): void {
-  addSessionRoutes(kit);
-  addRegistryRoutes(kit);
-  addActionRoutes(kit);
-  addUnsignedCancels(kit);
-  addOrderReadRoutes(kit);
-  addUserReadRoutes(kit);
-  addAccountRoutes(kit);
-  addMarginRoutes(kit);
-  addSystemRoutes(kit, openStreams);
-  addDocuments(kit, documents);
-}
-
-function addDocuments(kit: RouteKit, documents: ApiDocuments): void {
-  const add = (pattern: string, anyOrigin: boolean): void => {
-    kit.addPublic({ method: 'GET', pattern, anyOrigin, shape: noShape, serve: (call) => documents.answer(call) });
-  };
-  for (const pattern of DOCUMENT_PATTERNS) add(pattern, true);
-  for (const pattern of TRADE_PAGE_PATTERNS) add(pattern, false);
+export function addOmsRoutes(kit: RouteKit): void {
+  for (const route of OMS_ROUTES) kit.add(route);
+  for (const route of MARKET_DATA_USER_ROUTES) {
+    kit.addUnlisted(route, MARKET_DATA_PATH);
+    // At the root too, where the order service has no namesake.
+    kit.addUnlisted(route, '');
+  }
+  const document = must(DOCUMENTS[0], 'a listener has documents');
+  kit.addFiles(DOCUMENT_FILES, document, true);
+  for (const pattern of TRADE_PAGE_PATTERNS) kit.addFiles(pattern, document, false);
+  // A path without any method: every request is 405. A configuration is set up by a deposit, never by a request (MSG-40).
+  kit.routes.addMethodless('/multisig/config');
 }

@@ -11,6 +11,7 @@
  */
 import type { TemplatedApp } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
+import type { UserId } from '../core/ids.ts';
 import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { STOPPING } from '../gateway/actions/order-entry.ts';
@@ -18,13 +19,16 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
-import { LOGIN_AREA, MDS_ROUTES, MDS_STREAMS } from './api/mds-table.ts';
+import { MDS_STREAMS } from './api/mds-streams-table.ts';
+import { OMS_STREAMS } from './api/oms-streams-table.ts';
+import { patternOf } from './api/route-doc.ts';
 import { type ControlConnection, ControlConnections } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
+import { MARKET_DATA_ROUTES } from './mds-reads.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
-import { addOmsRoutes } from './oms-routes.ts';
+import { addOmsRoutes, OMS_ROUTES } from './oms-routes.ts';
 import { NUMBERING_MEMBERS, type OmsConnection, type OneWayStream, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
@@ -103,9 +107,10 @@ export class OmsServer {
     this.#addControl(this.#control);
     const { faucet = null } = options;
     const page = tradePage({ offersKeys, hasFaucet: faucet !== null });
-    const documents = new ApiDocuments('orders', offersKeys, page);
-    const kit = new RouteKit({ routes: this.#routes, services, orders });
-    addOmsRoutes(kit, documents, (user) => this.streams.countOf(user));
+    const documents = new ApiDocuments('orders', { routes: OMS_ROUTES, streams: OMS_STREAMS }, offersKeys, page);
+    const openStreams = (user: UserId): number => this.streams.countOf(user);
+    const kit = new RouteKit({ routes: this.#routes, services, documents, openStreams, orders });
+    addOmsRoutes(kit);
     if (faucet !== null) addDevFaucet(kit, faucet);
     this.#passed = new PassedRequests(this.#routes, options.peer ?? null);
     this.#passedSockets = new PassedSockets(this.#hub, options.socketPeer ?? null);
@@ -190,8 +195,7 @@ export class OmsServer {
 
   /** Public reads and streams of market data at this origin, at their paths and below MARKET_DATA_PATH (wire-additions.md 8.2). */
   #addMarketData(): void {
-    for (const { method, path, auth, area } of MDS_ROUTES) {
-      if (auth !== 'public' || area === LOGIN_AREA) continue;
+    for (const { method, path } of MARKET_DATA_ROUTES) {
       const there = patternOf(path);
       for (const pattern of bothPlaces(there))
         this.#passed.add({ method, pattern, query: null, isListed: false, anyOrigin: true }, there);
@@ -247,11 +251,6 @@ export class OmsServer {
       },
     });
   }
-}
-
-/** The pattern of a documented path. */
-function patternOf(path: string): string {
-  return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
 function bothPlaces(pattern: string): readonly string[] {

@@ -1,13 +1,13 @@
 /** Parsing of path parameters and queries common to several routes (wire.md 2.1, 6.1, 7.1). */
 import { type AssetId, NODE_ORDER_PREFIX, type OrderId, parseAssetId, parseOrderId } from '../core/ids.ts';
-import { ORDER_ID_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { ORDER_ID_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { LIMIT_QUERY } from './api/query-docs.ts';
 import type { Page, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 
 export const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
-const PAGE_BOUNDS = { limitDefault: PAGE_LIMIT_DEFAULT, limitMax: PAGE_LIMIT_MAX };
 const BAD_SUB_ACCOUNT: Reject = reject('INVALID_REQUEST', 'a sub-account is a number from 0 to 255', 'sub_account');
 const SUB_ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
@@ -35,7 +35,7 @@ export function storedOrderId(text: string): OrderId | null {
 
 /** `page` and `limit` with the caps of wire.md 6.1. */
 export function pageOf(query: Query): Outcome<Page> {
-  return query.page(PAGE_BOUNDS);
+  return query.page(LIMIT_QUERY.bounds);
 }
 
 /** Repeated `sub_account` keys; null for all of them. */

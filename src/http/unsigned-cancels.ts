@@ -6,6 +6,9 @@
  */
 
 import type { ActionHops } from '../codec/hop-times.ts';
+import { ACCEPTED, CANCEL_ALL_AFTER_RESPONSE } from '../codec/shapes/order-reply-shapes.ts';
+import { CANCEL_ALL_AFTER_REQUEST, CANCEL_BATCH_REQUEST } from '../codec/shapes/order-shapes.ts';
+import { NANOSECONDS } from '../codec/shapes/shape-kit.ts';
 import { cancelAllAfterReply, decodeCancelAllAfter, decodeCancelBatch } from '../codec/unsigned-cancels.ts';
 import type { Action } from '../core/hops.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
@@ -13,22 +16,30 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
-import type { RequestParts, RouteKit } from './oms-kit.ts';
+import type { QueryDoc, RouteDoc } from './api/route-doc.ts';
+import { type GatewayRoute, type RequestParts, type RouteKit, sessionRoute } from './oms-kit.ts';
 import { marketIn } from './path-values.ts';
 import { type Query, U64_TIME_MAX } from './query.ts';
-import type { HttpRoute } from './uws-http.ts';
 
-const DISPATCHED = '{"status":"accepted"}';
+const SESSION = { area: 'Orders', auth: 'session' } as const;
+const DISPATCHED = { status: 202, reply: ACCEPTED } as const;
 
-interface CancelRoute<Asked> extends Pick<HttpRoute, 'method' | 'pattern' | 'query'> {
-  /** 202 by default. */
-  readonly status?: number;
-  readonly cost: (asked: Asked) => Cost;
-  readonly shape: (parts: RequestParts) => Outcome<Asked>;
+const MAX_TS: QueryDoc = {
+  name: 'max_ts',
+  shape: NANOSECONDS,
+  summary: 'cancels orders strictly older than this; by default all orders up to now',
+};
+
+interface CancelRoute<Asked> extends RouteDoc {
+  readonly auth: 'session';
+  readonly cost: 'cancelAll' | 'bulk' | 'action';
+  readonly read: (parts: RequestParts) => Outcome<Asked>;
+  /** What is charged, where `cost` is not its name. */
+  readonly charge?: (asked: Asked) => Cost;
   /** The market that it names; null for none. */
   readonly assetOf?: (asked: Asked) => AssetId | null;
   /** @returns the reply. */
-  readonly carryOut: (user: UserId, asked: Asked, hops: ActionHops) => Outcome<string>;
+  readonly carryOut: (kit: RouteKit, user: UserId, asked: Asked, hops: ActionHops) => Outcome<string>;
 }
 
 interface Timed<Asked> {
@@ -43,75 +54,116 @@ interface MarketWide {
   readonly market: Outcome<AssetId | null>;
 }
 
-export function addUnsignedCancels(kit: RouteKit): void {
-  const { entry, automaticCancels } = kit.services;
-  for (const isOneMarket of [false, true]) {
-    addCancel<MarketWide>(kit, 'cancel-all', {
-      method: 'DELETE',
-      pattern: `/orders/cancel-all${isOneMarket ? '/:asset_id' : ''}`,
-      query: { max_ts: 'once' },
-      cost: () => 'cancelAll',
-      shape: ({ head, query }) => {
-        const beforeNs = beforeOf(query);
-        if (!beforeNs.ok) return beforeNs;
-        return accepted({ beforeNs: beforeNs.value, market: isOneMarket ? marketIn(head, 0) : accepted(null) });
-      },
-      assetOf: ({ market }) => (market.ok ? market.value : null),
-      carryOut: (user, { beforeNs, market }, hops) =>
-        market.ok ? dispatched(entry.cancelAll({ user, assetId: market.value, beforeNs }, hops)) : market,
-    });
-  }
-  addCancel(kit, 'cancel-batch', {
+const MARKET_WIDE = {
+  assetOf: ({ market }: MarketWide): AssetId | null => (market.ok ? market.value : null),
+  carryOut: (
+    { services }: RouteKit,
+    user: UserId,
+    { beforeNs, market }: MarketWide,
+    hops: ActionHops,
+  ): Outcome<string> =>
+    market.ok ? dispatched(services.entry.cancelAll({ user, assetId: market.value, beforeNs }, hops)) : market,
+} as const;
+
+export const CANCEL_ROUTES: readonly GatewayRoute[] = [
+  cancelRoute('cancel-all', {
+    ...SESSION,
     method: 'DELETE',
-    pattern: '/orders/cancel-batch',
-    shape: ({ body }) => decodeCancelBatch(body),
-    cost: ({ asked }) => ({ bulkCancel: asked }),
+    path: '/orders/cancel-all',
+    cost: 'cancelAll',
+    summary: 'Cancel all your orders',
+    description: '202 means dispatched; the `/orders` stream publishes the result for each order.',
+    query: [MAX_TS],
+    ...DISPATCHED,
+    example: { reply: '{"status":"accepted"}' },
+    read: ({ query }) => marketWideOf(query, accepted(null)),
+    ...MARKET_WIDE,
+  }),
+  cancelRoute('cancel-all', {
+    ...SESSION,
+    method: 'DELETE',
+    path: '/orders/cancel-all/{asset_id}',
+    cost: 'cancelAll',
+    summary: 'Cancel all your orders in one market',
+    query: [MAX_TS],
+    ...DISPATCHED,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { path: { asset_id: '1' }, reply: '{"status":"accepted"}' },
+    read: ({ head, query }) => marketWideOf(query, marketIn(head, 0)),
+    ...MARKET_WIDE,
+  }),
+  cancelRoute('cancel-batch', {
+    ...SESSION,
+    method: 'DELETE',
+    path: '/orders/cancel-batch',
+    cost: 'bulk',
+    summary: 'Cancel orders by their ids',
+    description: 'Unknown ids and ids of other users are ignored.',
+    body: CANCEL_BATCH_REQUEST,
+    ...DISPATCHED,
+    errors: ['MARKET_NOT_FOUND'],
+    example: { body: '{"order_ids":["demo-order-1"],"asset_id":"1"}', reply: '{"status":"accepted"}' },
+    read: ({ body }) => decodeCancelBatch(body),
+    charge: ({ asked }) => ({ bulkCancel: asked }),
     assetOf: ({ assetId }) => assetId,
-    carryOut: (user, { orderIds, assetId }, hops) => dispatched(entry.cancelBatch({ user, orderIds, assetId }, hops)),
-  });
-  addCancel(kit, 'cancel-all-after', {
+    carryOut: ({ services }, user, { orderIds, assetId }, hops) =>
+      dispatched(services.entry.cancelBatch({ user, orderIds, assetId }, hops)),
+  }),
+  cancelRoute('cancel-all-after', {
+    ...SESSION,
     method: 'POST',
-    pattern: '/orders/cancel-all-after',
-    status: 200,
-    shape: ({ body }) => decodeCancelAllAfter(body),
-    cost: () => 'deadMan',
-    carryOut: (user, timeoutMs, hops) => {
-      const firesAtNs = automaticCancels.cancelAllAfter(user, timeoutMs);
+    path: '/orders/cancel-all-after',
+    cost: 'action',
+    summary: 'Cancel all your orders unless you restart a timer in time',
+    description:
+      'A dead-man timer, one per user: every call restarts it, 0 ends it. When it expires, all your orders in all markets are cancelled, once. Kept in memory: a restart of the service ends it. For users with a balance, a position or an open order.',
+    body: CANCEL_ALL_AFTER_REQUEST,
+    reply: CANCEL_ALL_AFTER_RESPONSE,
+    errors: ['INSUFFICIENT_INVENTORY'],
+    example: { body: '{"timeout_ms":60000}', reply: '{"timeout_ms":60000,"fires_at_ns":1770000064000000000}' },
+    charge: () => 'deadMan',
+    read: ({ body }) => decodeCancelAllAfter(body),
+    carryOut: ({ services }, user, timeoutMs, hops) => {
+      const firesAtNs = services.automaticCancels.cancelAllAfter(user, timeoutMs);
       if (firesAtNs.ok) hops.sent(0);
       return firesAtNs.ok ? accepted(cancelAllAfterReply(timeoutMs, firesAtNs.value)) : firesAtNs;
     },
-  });
-}
+  }),
+];
 
-function addCancel<Asked>(
-  kit: RouteKit,
+function cancelRoute<Asked>(
   action: Action,
-  { status = 202, cost, shape, assetOf, carryOut, ...route }: CancelRoute<Asked>,
-): void {
-  kit.addSession<Timed<Asked>>({
+  { read, charge, assetOf, carryOut, ...route }: CancelRoute<Asked>,
+): GatewayRoute {
+  return sessionRoute<Timed<Asked>>({
     ...route,
     urgency: 'cancel',
     isChange: true,
-    cost: ({ asked }) => cost(asked),
-    shape: (parts) => {
-      const hops = kit.services.newHops(false);
-      const asked = shape(parts);
+    ...(charge === undefined ? {} : { charge: ({ asked }) => charge(asked) }),
+    read: (parts, { services }) => {
+      const hops = services.newHops(false);
+      const asked = read(parts);
       if (!asked.ok) return asked;
       hops.parsed(action, assetOf?.(asked.value) ?? null);
       return accepted({ asked: asked.value, hops });
     },
     refusing: (refusal, { hops }) => hops.answered(refusal),
-    serve: (call, { user }, { asked, hops }) => {
-      const reply = carryOut(user, asked, hops);
-      if (reply.ok) call.reply(reply.value, status);
+    serve: (kit, call, { user }, { asked, hops }) => {
+      const reply = carryOut(kit, user, asked, hops);
+      if (reply.ok) call.reply(reply.value, route.status);
       else call.refuse(reply.reject);
       hops.answered(reply.ok ? null : reply.reject);
     },
   });
 }
 
+function marketWideOf(query: Query, market: MarketWide['market']): Outcome<MarketWide> {
+  const beforeNs = beforeOf(query);
+  return beforeNs.ok ? accepted({ beforeNs: beforeNs.value, market }) : beforeNs;
+}
+
 function dispatched(refusal: Reject | null): Outcome<string> {
-  return refusal === null ? accepted(DISPATCHED) : rejected(refusal);
+  return refusal === null ? accepted('{"status":"accepted"}') : rejected(refusal);
 }
 
 /** `max_ts`: cancels strictly older orders; by default all (AMB-18). */

@@ -6,42 +6,44 @@
 import { subAccountNames } from '../codec/account-bodies.ts';
 import { type BasisView, basisReply } from '../codec/margin-replies.ts';
 import { pageEnvelope } from '../codec/pages.ts';
+import { ACCOUNT_NAMES, POSITION_BASIS } from '../codec/shapes/account-shapes.ts';
+import { USER_ORDER_PAGE, USER_TRADE_PAGE } from '../codec/shapes/order-reply-shapes.ts';
 import type { AssetId } from '../core/ids.ts';
-import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
+import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { ORDER_STATUSES, type OrderStatus, SIDE, type Side } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
 import type { RowFilter } from '../gateway/orders/history/history-ask.ts';
 import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/history/position-basis.ts';
-import { answer, noShape, type RouteKit } from './oms-kit.ts';
+import { ONE_ACCOUNT_QUERY, USER_PAGE_QUERIES } from './api/query-docs.ts';
+import { loginRoutes } from './login-routes.ts';
+import { answer, type GatewayRoute, nothing, type RouteKit, sessionRoute } from './oms-kit.ts';
 import type { Session } from './oms-session.ts';
 import { marketIn, pageOf } from './path-values.ts';
-import { PAGE_MEMBERS, type Page, type Query, type QueryMembers } from './query.ts';
-import type { HttpCall, HttpRoute } from './uws-http.ts';
+import type { Page, Query } from './query.ts';
+import type { HttpCall } from './uws-http.ts';
 
 /** The path below which both listeners have the market-data form of a path. */
 export const MARKET_DATA_PATH = '/market-data';
 
-/** At the root of the order listener each of these selects the market-data form of a page of orders. */
-export const ORDER_FILTERS: QueryMembers = { start_time: 'once', end_time: 'once', side: 'once', status: 'once' };
-/** The same of trades. */
-export const TRADE_FILTERS: QueryMembers = { ...ORDER_FILTERS, sub_account: 'once' };
-const ONE_ACCOUNT: QueryMembers = { sub_account: 'once' };
-const MEMBERS: QueryMembers = { ...PAGE_MEMBERS, ...TRADE_FILTERS };
+export const RECORD_EXAMPLE: string =
+  '{"order_id":"demo-order-1","base_asset":"1","side":"Sell","limit_price":"61100","quantity":"0.02","amount":null,' +
+  '"max_sellable_amount":null,"max_sellable_quantity":null,"confirmed_filled_quantity":"0","pending_filled_quantity":"0",' +
+  '"confirmed_filled_amount":"0","pending_filled_amount":"0","confirmed_trading_fees_amount":"0",' +
+  '"pending_trading_fees_amount":"0","good_until_timestamp_ns":null,"timestamp_ns":1770000000000000001,' +
+  '"in_flight":false,"canceled":true,"status":"Canceled","trigger_above_price":null,"trigger_below_price":null,' +
+  '"trigger_touched":null,"parent_id":null,"last_update_timestamp_ns":1770000004000000000,' +
+  '"is_immediate_or_cancel":false,"is_fill_or_kill":false,"is_liquidation":false,"is_auto_deleverage":false,' +
+  '"is_reduce_only":false,"trigger_enabled_quantity":null}';
+export const USER_TRADE_EXAMPLE: string =
+  '{"asset_id":"1","trade_id":88017,"order_id":"demo-order-1","price":"61000","quantity":"0.02",' +
+  '"timestamp_ns":1770000004000000000,"is_maker":true,"is_buyer":false,"status":"Confirmed","rollback_reason":null,' +
+  '"is_liquidation":false,"is_auto_deleverage":false,"sub_account":1,"trading_fee":"0.122"}';
 
-/** What the market-data listener passes to the gateway, which has each of them below MARKET_DATA_PATH. */
-export const PASSED_TO_GATEWAY: readonly Omit<HttpRoute, 'handler'>[] = [
-  { method: 'GET', pattern: '/nonce/:user_id' },
-  { method: 'POST', pattern: '/auth', bodyBytesMax: ACTION_BYTES_MAX },
-  { method: 'GET', pattern: '/trades/user/:user_id', query: MEMBERS },
-  { method: 'GET', pattern: '/trades/user/:user_id/:asset_id', query: MEMBERS },
-  { method: 'GET', pattern: '/orders/user/:user_id', query: MEMBERS },
-  { method: 'GET', pattern: '/orders/user/:user_id/:asset_id', query: MEMBERS },
-  { method: 'GET', pattern: '/positions/user/:user_id/basis', query: ONE_ACCOUNT },
-  { method: 'GET', pattern: '/positions/user/:user_id/basis/:asset_id', query: ONE_ACCOUNT },
-  { method: 'GET', pattern: '/sub-accounts/user/:user_id' },
-];
+export function pageExample(list: string, total: string, row: string): string {
+  return `{"${list}":[${row}],"page":0,"limit":100,"${total}":1,"total_pages":1,"cursor_size":1,"has_next_page":false,"next_page":null}`;
+}
 
 /** A page of orders or trades in the market-data form. */
 export interface FilteredPage extends Page {
@@ -51,7 +53,9 @@ export interface FilteredPage extends Page {
   readonly isEmpty: boolean;
 }
 
-const OWN = { method: 'GET', isChange: false, namesUser: true, isMarketData: () => true, isListed: false } as const;
+const OWN = { method: 'GET', area: 'Own history', auth: 'session', isMarketData: () => true } as const;
+const BASIS_EXAMPLE =
+  '[{"sub_account":1,"asset_id":"1","domain":"margin","side":"long","quantity":"2.5","cost":"7875.6","entry_price":"3150.24","avg_acquisition_price":null,"mark_price":"3151","unrealized_pnl":"1.9"}]';
 const SIDES: ReadonlyMap<string, Side> = new Map([
   ['buy', SIDE.buy],
   ['sell', SIDE.sell],
@@ -71,54 +75,79 @@ const TRADE_STATUSES: ReadonlyMap<string, boolean> = new Map([
 ]);
 const SUB_ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
-export function addUserReadRoutes(kit: RouteKit): void {
-  for (const isOneMarket of [false, true]) {
-    const market = isOneMarket ? '/:asset_id' : '';
-    kit.addSession({
-      ...OWN,
-      pattern: `${MARKET_DATA_PATH}/trades/user/:user_id${market}`,
-      query: MEMBERS,
-      cost: 'historyPage',
-      shape: ({ query }) => tradePageOf(query),
-      serve: (call, session, page) => answerTrades(kit, call, session, page, isOneMarket),
-    });
-    kit.addSession({
-      ...OWN,
-      pattern: `${MARKET_DATA_PATH}/orders/user/:user_id${market}`,
-      query: MEMBERS,
-      cost: 'historyPage',
-      shape: ({ query }) => orderPageOf(query),
-      serve: (call, session, page) => answerOrders(kit, call, session, page, isOneMarket),
-    });
-  }
-  addBasisRoutes(kit);
-  // Without a namesake of the order service it is at the root too.
-  for (const pattern of ['/sub-accounts/user/:user_id', `${MARKET_DATA_PATH}/sub-accounts/user/:user_id`]) {
-    kit.addSession({
-      ...OWN,
-      pattern,
-      cost: 'action',
-      shape: noShape,
-      serve: (call, { user }) => call.reply(subAccountNames(kit.services.queries.accountNames(user))),
-    });
-  }
+/** Your orders and trades, of all markets or of one. */
+function userPages(isOneMarket: boolean): readonly GatewayRoute[] {
+  const market = isOneMarket ? '/{asset_id}' : '';
+  const where = isOneMarket ? ' in one market' : '';
+  const common = {
+    ...OWN,
+    cost: 'historyPage',
+    ...(isOneMarket ? { errors: ['MARKET_NOT_FOUND'] as const } : {}),
+  } as const;
+  const path = isOneMarket ? { path: { asset_id: '1' } } : {};
+  const order = RECORD_EXAMPLE.replace(/\}$/, ',"account_index":1,"is_spot":true,"authorization_revision":null}');
+  return [
+    sessionRoute({
+      ...common,
+      path: `/orders/user/{user_id}${market}`,
+      summary: `Your orders${where}`,
+      description: 'Newest first. Filters are judged before the page and its total; times are those of the creation.',
+      query: USER_PAGE_QUERIES.orders,
+      reply: USER_ORDER_PAGE,
+      example: { ...path, query: 'limit=100', reply: pageExample('orders', 'total_orders', order) },
+      read: ({ query }) => orderPageOf(query),
+      serve: (kit, call, session, page) => answerOrders(kit, call, session, page, isOneMarket),
+    }),
+    sessionRoute({
+      ...common,
+      path: `/trades/user/{user_id}${market}`,
+      summary: `Your confirmed trades${where}`,
+      description: 'Newest first. Filters are judged before the page and its total; times are those of the match.',
+      query: USER_PAGE_QUERIES.trades,
+      reply: USER_TRADE_PAGE,
+      example: { ...path, query: 'limit=40', reply: pageExample('trades', 'total_trades', USER_TRADE_EXAMPLE) },
+      read: ({ query }) => tradePageOf(query),
+      serve: (kit, call, session, page) => answerTrades(kit, call, session, page, isOneMarket),
+    }),
+  ];
 }
 
-/** At the root too: the order service has no namesake. */
-function addBasisRoutes(kit: RouteKit): void {
-  for (const below of ['', MARKET_DATA_PATH]) {
-    for (const isOneMarket of [false, true]) {
-      kit.addSession({
-        ...OWN,
-        pattern: `${below}/positions/user/:user_id/basis${isOneMarket ? '/:asset_id' : ''}`,
-        query: ONE_ACCOUNT,
-        cost: 'action',
-        shape: ({ query }) => oneAccountOf(query),
-        serve: (call, session, subAccounts) => answerBasis(kit, call, session, subAccounts, isOneMarket),
-      });
-    }
-  }
+/** What positions cost, of all markets or of one. */
+function basisRoute(isOneMarket: boolean): GatewayRoute {
+  return sessionRoute({
+    ...OWN,
+    path: `/positions/user/{user_id}/basis${isOneMarket ? '/{asset_id}' : ''}`,
+    cost: 'action',
+    summary: `What your positions${isOneMarket ? ' in one market' : ''} cost`,
+    description: [
+      'Average cost of your confirmed trades, without fees, transfers, deposits and withdrawals: an estimate, not inventory. A',
+      'trade counts as spot or margin like its order; when the record of its order is gone (30 days), like its account.',
+    ].join(' '),
+    query: [ONE_ACCOUNT_QUERY],
+    reply: POSITION_BASIS,
+    errors: [...(isOneMarket ? (['MARKET_NOT_FOUND'] as const) : []), 'SERVICE_UNAVAILABLE'],
+    example: { ...(isOneMarket ? { path: { asset_id: '1' } } : {}), reply: BASIS_EXAMPLE },
+    read: ({ query }) => oneAccountOf(query),
+    serve: (kit, call, session, subAccounts) => answerBasis(kit, call, session, subAccounts, isOneMarket),
+  });
 }
+
+/** The gateway's part of the documents of market data: the login of that listener, and reads of users. */
+export const MARKET_DATA_USER_ROUTES: readonly GatewayRoute[] = [
+  ...loginRoutes('market-data'),
+  ...[false, true].flatMap(userPages),
+  ...[false, true].map(basisRoute),
+  sessionRoute({
+    ...OWN,
+    path: '/sub-accounts/user/{user_id}',
+    cost: 'action',
+    summary: 'Names that you gave to sub-accounts',
+    reply: ACCOUNT_NAMES,
+    example: { reply: '{"names":[{"account_index":2,"name":"Hedge book"}]}' },
+    read: nothing,
+    serve: ({ services }, call, { user }) => call.reply(subAccountNames(services.queries.accountNames(user))),
+  }),
+];
 
 async function answerBasis(
   { services }: RouteKit,
@@ -176,7 +205,7 @@ export async function answerOrders(
   answer(call, found, ({ rows, total }) => pageEnvelope('orders', { rows, page, limit, total }));
 }
 
-function marketOf(call: HttpCall, isOneMarket: boolean): Outcome<AssetId | null> {
+export function marketOf(call: HttpCall, isOneMarket: boolean): Outcome<AssetId | null> {
   return isOneMarket ? marketIn(call.head, 1) : accepted(null);
 }
 

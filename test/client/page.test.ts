@@ -23,11 +23,12 @@ import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed
 import { must } from '../../src/core/assert.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
-import { infoOf, SERVICE_TABLES } from '../../src/http/api/api-documents.ts';
+import { infoOf } from '../../src/http/api/api-documents.ts';
 import { asyncApi } from '../../src/http/api/async-api.ts';
 import { openApi } from '../../src/http/api/open-api.ts';
 import { createItems } from '../support/batch-bodies.ts';
 import { propertyParameters } from '../support/property.ts';
+import { SERVICE_TABLES } from '../support/service-tables.ts';
 import { fitting } from '../support/shape-arbitrary.ts';
 
 const { routes, streams } = SERVICE_TABLES.orders;

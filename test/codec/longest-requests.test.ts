@@ -21,7 +21,7 @@ import {
 } from '../../src/core/limits.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import type { Reject } from '../../src/core/reject.ts';
-import { OMS_ORDER_ROUTES } from '../../src/http/api/oms-order-routes-table.ts';
+import { ACTION_ROUTES } from '../../src/http/action-routes.ts';
 import { utf8 } from '../support/wire-vectors.ts';
 
 const bytes = (count: number): string => `[${new Array(count).fill('255').join(',')}]`;
@@ -82,7 +82,7 @@ suite('the longest legal requests', () => {
   });
 
   test('a batch of fifty creates with sixteen plain keys each fits; ten with sixteen of WebAuthn (BAT-01, AMB-124)', () => {
-    const routes = OMS_ORDER_ROUTES.filter(({ path }) => /batch-(create|replace)$/.test(path));
+    const routes = ACTION_ROUTES.filter(({ path }) => /batch-(create|replace)$/.test(path));
     assert.deepEqual(
       routes.map(({ bodyBytesMax }) => bodyBytesMax),
       [BODY_BYTES_MAX, BODY_BYTES_MAX],

@@ -5,9 +5,9 @@ import { after, before, suite, test } from 'node:test';
 import { parseJson } from '../../src/codec/json-tree.ts';
 import { checkShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
-import { SERVICE_TABLES } from '../../src/http/api/api-documents.ts';
 import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { SERVICE_TABLES } from '../support/service-tables.ts';
 import { TestNode } from '../support/test-node.ts';
 import { IOC } from '../support/wire-texts.ts';
 

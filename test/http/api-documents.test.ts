@@ -11,15 +11,16 @@ import { ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/core/order-terms
 import { pascalCase, REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
 import type { Clock, TimestampNs } from '../../src/core/units.ts';
 import { SharedBudget } from '../../src/gateway/sessions/shared-budget.ts';
-import { ApiDocuments, SERVICE_TABLES, type ServiceName } from '../../src/http/api/api-documents.ts';
-import type { RouteDoc } from '../../src/http/api/api-table.ts';
+import { ApiDocuments, type ServiceName } from '../../src/http/api/api-documents.ts';
 import { ERROR_MEANINGS, errorTable } from '../../src/http/api/error-table.ts';
 import { bodyBytesMaxOf, errorsOf, operationId } from '../../src/http/api/open-api.ts';
+import type { RouteDoc } from '../../src/http/api/route-doc.ts';
 import { MarketStreams, MdsServer } from '../../src/http/mds-server.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { MarketData } from '../../src/market-data/market-data.ts';
 import { ask } from '../support/edge-client.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
+import { SERVICE_TABLES } from '../support/service-tables.ts';
 
 const observer = {
   answered: () => undefined,
@@ -285,7 +286,7 @@ suite('the page', () => {
   test('keys of seeded users are offered where they exist, and nowhere else', () => {
     const pageOf = (offersKeys: boolean): string => {
       let text = '';
-      new ApiDocuments('orders', offersKeys).answer({
+      new ApiDocuments('orders', SERVICE_TABLES.orders, offersKeys).answer({
         head: { path: '/api-reference' },
         replyDocument: ({ body }: { body: Uint8Array }) => {
           text = Buffer.from(body).toString('utf8');
@@ -300,7 +301,7 @@ suite('the page', () => {
   test('what the page loads has the type that browsers want', () => {
     const types = new Map<string, string>();
     const record = (path: string): void => {
-      new ApiDocuments('orders').answer({
+      new ApiDocuments('orders', SERVICE_TABLES.orders).answer({
         head: { path },
         refuse: () => assert.fail(path),
         replyDocument: (document: { contentType: string }) => types.set(path, document.contentType),

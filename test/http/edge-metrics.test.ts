@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { READ_KINDS } from '../../src/gateway/metrics/metric-names.ts';
-import { MDS_ROUTES } from '../../src/http/api/mds-table.ts';
-import { OMS_ROUTES } from '../../src/http/api/oms-table.ts';
 import { readKindOf } from '../../src/http/edge-metrics.ts';
+import { MDS_ROUTES } from '../../src/http/mds-reads.ts';
+import { OMS_ROUTES } from '../../src/http/oms-routes.ts';
 
 suite('kinds of reads', () => {
   const reads = [...OMS_ROUTES, ...MDS_ROUTES].filter(({ method }) => method === 'GET');

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { CANCEL_WORDS, REMOVAL_WORDS, ROLLBACK_WORDS } from '../../src/core/order-terms.ts';
 import { REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
-import { infoOf, SERVICE_TABLES, type ServiceName } from '../../src/http/api/api-documents.ts';
+import { infoOf, type ServiceName } from '../../src/http/api/api-documents.ts';
 import { asyncApi } from '../../src/http/api/async-api.ts';
 import { ERROR_MEANINGS, RESERVED_CODES } from '../../src/http/api/error-table.ts';
 import { openApi } from '../../src/http/api/open-api.ts';
+import { SERVICE_TABLES } from '../support/service-tables.ts';
 
 /** Texts about codes, those who receive them, and the list of codes that frames can have: none produces one. */
 const NO_PRODUCERS = /^(core\/reject|http\/api\/|client\/|cli\/|codec\/shapes\/|codec\/generated\/)/;

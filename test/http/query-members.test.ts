@@ -9,8 +9,8 @@ import { after, before, suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
 import type { Clock, TimestampNs } from '../../src/core/units.ts';
 import { SharedBudget } from '../../src/gateway/sessions/shared-budget.ts';
-import { SERVICE_TABLES, type ServiceName } from '../../src/http/api/api-documents.ts';
-import type { QueryDoc, RouteDoc } from '../../src/http/api/api-table.ts';
+import type { ServiceName } from '../../src/http/api/api-documents.ts';
+import type { QueryDoc, RouteDoc } from '../../src/http/api/route-doc.ts';
 import { MarketStreams, MdsServer } from '../../src/http/mds-server.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { queryFault } from '../../src/http/query.ts';
@@ -21,6 +21,7 @@ import { ask, askUpgrade, type HttpAnswer } from '../support/edge-client.ts';
 import { marketOf, START_NS } from '../support/market-figures.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
+import { SERVICE_TABLES } from '../support/service-tables.ts';
 
 const observer = {
   answered: () => undefined,

@@ -11,23 +11,18 @@ import { reject } from '../../core/reject.ts';
 import { type StaticDocument, staticDocument } from '../static-document.ts';
 import { MARKET_DATA_PATH } from '../user-read-routes.ts';
 import type { HttpCall } from '../uws-http.ts';
-import type { RouteDoc, StreamDoc } from './api-table.ts';
 import { asyncApi } from './async-api.ts';
-import { MDS_ROUTES, MDS_STREAMS } from './mds-table.ts';
-import { OMS_STREAMS } from './oms-streams-table.ts';
-import { OMS_ROUTES } from './oms-table.ts';
 import { openApi, type ServiceInfo } from './open-api.ts';
 import { ASSETS, packageRoot, pageFiles } from './page-files.ts';
+import type { RouteDoc, StreamDoc } from './route-doc.ts';
 
 export type ServiceName = 'orders' | 'market-data';
 
-/** The documented routes and streams of each service. */
-export const SERVICE_TABLES: Readonly<
-  Record<ServiceName, { readonly routes: readonly RouteDoc[]; readonly streams: readonly StreamDoc[] }>
-> = {
-  orders: { routes: OMS_ROUTES, streams: OMS_STREAMS },
-  'market-data': { routes: MDS_ROUTES, streams: MDS_STREAMS },
-};
+/** The routes and streams of a service. */
+export interface ServiceTables {
+  readonly routes: readonly RouteDoc[];
+  readonly streams: readonly StreamDoc[];
+}
 
 const TITLES: Readonly<Record<ServiceName, string>> = {
   orders: 'ringbook: orders',
@@ -52,9 +47,6 @@ const DESCRIPTIONS: Readonly<Record<ServiceName, string>> = {
 const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const BELOW = `${MARKET_DATA_PATH}/`;
 const NO_FILE = reject('NOT_FOUND', 'no such path');
-
-/** Patterns of a listener's documents: every path that `find` can return matches one of them. */
-export const DOCUMENT_PATTERNS = ['/api-doc.json', '/async-api.json', '/api-reference', '/api-reference/*'] as const;
 
 /** Further patterns of the listener that has the trading page. */
 export const TRADE_PAGE_PATTERNS: readonly string[] = ['/', `${ASSETS}/*`];
@@ -85,8 +77,12 @@ export class ApiDocuments {
   readonly #made = new Map<string, StaticDocument>();
 
   /** @param offersKeys whether the page offers the keys of the seeded users. @param page a further page, with its files. */
-  constructor(service: ServiceName, offersKeys = false, page: ReadonlyMap<string, StaticDocument> = new Map()) {
-    const { routes, streams } = SERVICE_TABLES[service];
+  constructor(
+    service: ServiceName,
+    { routes, streams }: ServiceTables,
+    offersKeys = false,
+    page: ReadonlyMap<string, StaticDocument> = new Map(),
+  ) {
     const info = infoOf(service);
     this.#makers = new Map([
       ['/api-doc.json', () => openApi(info, routes)],

@@ -2,9 +2,9 @@
 import { type JsonWritable, writeJson } from '../../codec/json-writer.ts';
 import { either } from '../../codec/shapes/shape-kit.ts';
 import { envelopeOf } from '../../codec/shapes/stream-shapes.ts';
-import type { MessageDoc, StreamDoc } from './api-table.ts';
 import { Components } from './json-schema.ts';
 import { exampleOf, PATH_PARAMETER_FORM, type ServiceInfo } from './open-api.ts';
+import type { MessageDoc, StreamDoc } from './route-doc.ts';
 
 export function asyncApi(info: ServiceInfo, streams: readonly StreamDoc[]): string {
   const components = new Components();

@@ -12,8 +12,8 @@ import {
   SHORT_CONTROL_REQUEST,
   STREAM_REFUSAL,
 } from '../../codec/shapes/stream-shapes.ts';
-import type { MessageDoc, QueryDoc, StreamDoc } from './api-table.ts';
 import { BOOLEAN_WORD } from './query-docs.ts';
+import type { MessageDoc, QueryDoc, StreamDoc } from './route-doc.ts';
 
 const USER = '{user_id}';
 const ORDER =

@@ -16,9 +16,9 @@ import { ERROR } from '../../codec/shapes/stream-shapes.ts';
 import { must } from '../../core/assert.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { isRetryable, pascalCase, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
-import { COST_WORDS, type RouteDoc } from './api-table.ts';
 import { ERROR_MEANINGS, type PublicCode } from './error-table.ts';
 import { Components } from './json-schema.ts';
+import { COST_WORDS, type RouteDoc } from './route-doc.ts';
 
 export interface ServiceInfo {
   readonly title: string;

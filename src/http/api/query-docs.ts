@@ -1,23 +1,30 @@
 /** Query keys common to several routes (wire.md 6.1). */
 import { COUNT, NANOSECONDS, type Shape, SUB_ACCOUNT, words } from '../../codec/shapes/shape-kit.ts';
 import { Type } from '../../codec/shapes/type-builder.ts';
-import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import type { QueryDoc } from './api-table.ts';
+import { PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../core/limits.ts';
+import type { QueryDoc } from './route-doc.ts';
 
 /** Spelling of a boolean in a query. */
 export const BOOLEAN_WORD: Shape = words('true', 'false');
 
 export const PAGE_QUERY: QueryDoc = { name: 'page', shape: COUNT, summary: 'from 0' };
 
-export function limitQuery(initial: number, most: number): QueryDoc {
+/** `limit`, with the bounds by which it is read. */
+export interface LimitQuery extends QueryDoc {
+  readonly bounds: { readonly limitDefault: number; readonly limitMax: number };
+}
+
+/** @param initial without `limit`. @param most what a higher one is reduced to. */
+export function limitQuery(initial: number, most: number): LimitQuery {
   return {
+    bounds: { limitDefault: initial, limitMax: most },
     name: 'limit',
     shape: Type.Integer({ minimum: 1, default: initial }),
     summary: `rows per page; by default ${initial}, at most ${most}`,
   };
 }
 
-export const LIMIT_QUERY: QueryDoc = limitQuery(100, PAGE_LIMIT_MAX);
+export const LIMIT_QUERY: LimitQuery = limitQuery(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX);
 
 const START_QUERY: QueryDoc = { name: 'start_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
 const END_QUERY: QueryDoc = { name: 'end_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };

@@ -1,19 +1,13 @@
-/** The market-data service: its routes and streams, all public (wire.md 8, 9.3, 9.6, 9.7). */
+/** The streams of market data (wire.md 9.3, 9.6, 9.7). */
 
-import { ACCOUNT_NAMES, POSITION_BASIS } from '../../codec/shapes/account-shapes.ts';
 import {
   BBO_FRAME,
-  DEPTH,
   DEPTH_DIFF,
   DEPTH_FRAME,
-  KLINE_PAGE,
   KLINES,
   KLINES_FRAME,
-  OPEN_INTEREST,
-  OPEN_INTERESTS,
   PRICES_FRAME,
   PUBLIC_TRADE,
-  PUBLIC_TRADES,
   SUBSCRIPTION_ERROR,
   SUBSCRIPTION_PING,
   SUBSCRIPTION_PONG,
@@ -26,29 +20,17 @@ import {
   TRADES_FRAME,
   WELCOME,
 } from '../../codec/shapes/market-data-shapes.ts';
-import { USER_ORDER_PAGE, USER_TRADE_PAGE } from '../../codec/shapes/order-reply-shapes.ts';
-import { NANOSECONDS, TEXT } from '../../codec/shapes/shape-kit.ts';
-import { PAGE_LIMIT_MAX } from '../../core/limits.ts';
-import { KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX } from '../../market-data/klines.ts';
-import type { MessageDoc, QueryDoc, RouteDoc, StreamDoc } from './api-table.ts';
-import { DOCUMENT_ROUTES } from './document-table.ts';
-import { OMS_OPEN_ROUTES } from './oms-open-routes-table.ts';
-import { pageExample, RECORD_EXAMPLE, USER_TRADE_EXAMPLE } from './oms-order-routes-table.ts';
-import { limitQuery, ONE_ACCOUNT_QUERY, PAGE_QUERY, USER_PAGE_QUERIES } from './query-docs.ts';
+import { TEXT } from '../../codec/shapes/shape-kit.ts';
+import type { MessageDoc, QueryDoc, StreamDoc } from './route-doc.ts';
 
-const DEPTH_EXAMPLE = '{"asks":[[3150.25,2.5]],"bids":[[3149.75,1]],"sequence_number":9001}';
-const KLINE_EXAMPLE =
+export const KLINE_EXAMPLE: string =
   '{"open":"3150","high":"3152.5","low":"3149","close":"3151","volume":"41230.77","open_timestamp_ns":1770000000000000000,"close_timestamp_ns":1770000001000000000}';
-const TRADE_EXAMPLE =
+export const TRADE_EXAMPLE: string =
   '{"asset_id":"1","trade_id":88017,"price":"61000","quantity":"0.02","timestamp_ns":1770000004000000000,"buyer_is_maker":false,"status":"Confirmed"}';
-const TICKER_EXAMPLE =
+export const TICKER_EXAMPLE: string =
   '{"asset_id":"1","last_price":"61000","open":"60000","high":"61500","low":"59800.5","volume":"9120334.1","price_change":"1000","price_change_percent":"1.667","timestamp_ns":1770000004000000000,"volume_24h":"9120334.1","high_24h":"61500","low_24h":"59800.5","price_change_24h":"1000","price_change_pct_24h":"1.667","mark_price":"61000","index_price":"60990","best_bid":{"price":"60999","size":"1"},"best_ask":{"price":"61001","size":"2.5"},"open_interest":{"long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}}';
-const BASIS_EXAMPLE =
-  '[{"sub_account":1,"asset_id":"1","domain":"margin","side":"long","quantity":"2.5","cost":"7875.6","entry_price":"3150.24","avg_acquisition_price":null,"mark_price":"3151","unrealized_pnl":"1.9"}]';
-const INTEREST_EXAMPLE = '{"asset_id":"1","long":"410.5","short":"410.5","timestamp_ns":1770000004000000000}';
 
-const READ = { method: 'GET', area: 'Market data', auth: 'public', cost: 'publicRead' } as const;
-const INTERVAL_QUERY: QueryDoc = {
+export const INTERVAL_QUERY: QueryDoc = {
   name: 'interval',
   shape: TEXT,
   summary: [
@@ -56,171 +38,6 @@ const INTERVAL_QUERY: QueryDoc = {
     '12h, 1D, 3D, 1W, 1M (30 days)',
   ].join(' '),
 };
-const TRADES_LIMIT = limitQuery(100, PAGE_LIMIT_MAX);
-
-export const LOGIN_AREA = 'Session';
-const OWN = { method: 'GET', area: 'Own history', auth: 'session' } as const;
-const [NONCE_ROUTE, AUTH_ROUTE] = OMS_OPEN_ROUTES;
-const AT_THIS_LISTENER =
-  ' Each listener has a nonce of its own; tokens of either are valid on both. Below `/market-data` the order listener has this login too.';
-
-/** Your orders and trades, of all markets or of one. */
-function userPages(isOneMarket: boolean): readonly RouteDoc[] {
-  const market = isOneMarket ? '/{asset_id}' : '';
-  const where = isOneMarket ? ' in one market' : '';
-  const common = {
-    ...OWN,
-    cost: 'historyPage',
-    ...(isOneMarket ? { errors: ['MARKET_NOT_FOUND'] as const } : {}),
-  } as const;
-  const path = isOneMarket ? { path: { asset_id: '1' } } : {};
-  const order = RECORD_EXAMPLE.replace(/\}$/, ',"account_index":1,"is_spot":true,"authorization_revision":null}');
-  return [
-    {
-      ...common,
-      path: `/orders/user/{user_id}${market}`,
-      summary: `Your orders${where}`,
-      description: 'Newest first. Filters are judged before the page and its total; times are those of the creation.',
-      query: USER_PAGE_QUERIES.orders,
-      reply: USER_ORDER_PAGE,
-      example: { ...path, query: 'limit=100', reply: pageExample('orders', 'total_orders', order) },
-    },
-    {
-      ...common,
-      path: `/trades/user/{user_id}${market}`,
-      summary: `Your confirmed trades${where}`,
-      description: 'Newest first. Filters are judged before the page and its total; times are those of the match.',
-      query: USER_PAGE_QUERIES.trades,
-      reply: USER_TRADE_PAGE,
-      example: { ...path, query: 'limit=40', reply: pageExample('trades', 'total_trades', USER_TRADE_EXAMPLE) },
-    },
-  ];
-}
-
-/** What positions cost, of all markets or of one. */
-function basisRoute(isOneMarket: boolean): RouteDoc {
-  return {
-    ...OWN,
-    path: `/positions/user/{user_id}/basis${isOneMarket ? '/{asset_id}' : ''}`,
-    cost: 'action',
-    summary: `What your positions${isOneMarket ? ' in one market' : ''} cost`,
-    description: [
-      'Average cost of your confirmed trades, without fees, transfers, deposits and withdrawals: an estimate, not inventory. A',
-      'trade counts as spot or margin like its order; when the record of its order is gone (30 days), like its account.',
-    ].join(' '),
-    query: [ONE_ACCOUNT_QUERY],
-    reply: POSITION_BASIS,
-    errors: [...(isOneMarket ? (['MARKET_NOT_FOUND'] as const) : []), 'SERVICE_UNAVAILABLE'],
-    example: { ...(isOneMarket ? { path: { asset_id: '1' } } : {}), reply: BASIS_EXAMPLE },
-  };
-}
-
-/** Logins and reads of users, which the gateway answers (wire-additions.md 8). */
-const USER_ROUTES: readonly RouteDoc[] = [
-  ...[NONCE_ROUTE, AUTH_ROUTE].flatMap((route) =>
-    route === undefined ? [] : [{ ...route, description: `${route.description}${AT_THIS_LISTENER}` } as const],
-  ),
-  ...[false, true].flatMap(userPages),
-  ...[false, true].map(basisRoute),
-  {
-    ...OWN,
-    path: '/sub-accounts/user/{user_id}',
-    cost: 'action',
-    summary: 'Names that you gave to sub-accounts',
-    reply: ACCOUNT_NAMES,
-    example: { reply: '{"names":[{"account_index":2,"name":"Hedge book"}]}' },
-  },
-];
-
-export const MDS_ROUTES: readonly RouteDoc[] = [
-  {
-    ...READ,
-    path: '/marketdepth/{asset_id}',
-    summary: 'The order book',
-    description: 'Apply the diffs of `/marketdepth/diff/{asset_id}` with a larger `sequence_number`.',
-    reply: DEPTH,
-    errors: ['MARKET_NOT_FOUND', 'SERVICE_UNAVAILABLE'],
-    example: { path: { asset_id: '1' }, reply: DEPTH_EXAMPLE },
-  },
-  {
-    ...READ,
-    path: '/klines/{asset_id}',
-    summary: 'Candles',
-    description: [
-      'Page 0 is the newest window; rows ascend inside a page. Without an interval the rows are seconds. Below a minute',
-      'rows are kept for seven days, below an hour for 60 days, below a day for two years, wider ones for good. Of an',
-      'interval wider than a second the row that is still forming is included.',
-    ].join(' '),
-    query: [
-      PAGE_QUERY,
-      limitQuery(KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX),
-      {
-        name: 'end_timestamp_ns',
-        shape: NANOSECONDS,
-        summary: 'the newest close time, inclusive; of an interval wider than a second, open time; by default now',
-      },
-      INTERVAL_QUERY,
-    ],
-    reply: KLINE_PAGE,
-    errors: ['MARKET_NOT_FOUND'],
-    example: {
-      path: { asset_id: '1' },
-      query: 'limit=60',
-      reply: `{"items":[${KLINE_EXAMPLE}],"page":0,"limit":60,"total_pages":1,"cursor_size":1,"has_next_page":false,"next_page":null}`,
-    },
-  },
-  {
-    ...READ,
-    path: '/trades',
-    summary: 'Confirmed trades of all markets, newest first',
-    query: [PAGE_QUERY, TRADES_LIMIT],
-    reply: PUBLIC_TRADES,
-    example: { query: 'limit=10', reply: `[${TRADE_EXAMPLE}]` },
-  },
-  {
-    ...READ,
-    path: '/trades/{asset_id}',
-    summary: 'Confirmed trades of one market, newest first',
-    query: [PAGE_QUERY, TRADES_LIMIT],
-    reply: PUBLIC_TRADES,
-    errors: ['MARKET_NOT_FOUND'],
-    example: { path: { asset_id: '1' }, reply: `[${TRADE_EXAMPLE}]` },
-  },
-  {
-    ...READ,
-    path: '/ticker/{asset_id}',
-    summary: 'The last 24 hours of one market',
-    reply: TICKER,
-    errors: ['MARKET_NOT_FOUND'],
-    example: { path: { asset_id: '1' }, reply: TICKER_EXAMPLE },
-  },
-  {
-    ...READ,
-    path: '/tickers',
-    summary: 'The last 24 hours of every market',
-    reply: TICKERS,
-    example: { reply: `[${TICKER_EXAMPLE}]` },
-  },
-  {
-    ...READ,
-    path: '/openinterest',
-    summary: 'Open interest of every market',
-    description: 'The open-interest cap counts the larger of the two sides, not their sum.',
-    reply: OPEN_INTERESTS,
-    example: { reply: `[${INTEREST_EXAMPLE}]` },
-  },
-  {
-    ...READ,
-    path: '/openinterest/{asset_id}',
-    summary: 'Open interest of one market',
-    reply: OPEN_INTEREST,
-    errors: ['MARKET_NOT_FOUND'],
-    example: { path: { asset_id: '1' }, reply: INTEREST_EXAMPLE },
-  },
-  ...USER_ROUTES,
-  ...DOCUMENT_ROUTES,
-];
-
 const TRADE_WORDS: Readonly<Record<string, string>> = {
   Pending: 'Matched, not yet durable',
   Confirmed: 'On disk',

@@ -1,8 +1,9 @@
 /**
- * The type of a row in the API tables: one route or one stream as documented.
+ * What documents say of a route or a stream; the rest of the same object is how it is served (publicRoute, sessionRoute in
+ * oms-kit.ts, marketDataRoute in mds-reads.ts). The listener registers these objects and the documents print them, so each
+ * fact stands once.
  *
- * Tests compare the tables (…-routes-table.ts, …-streams-table.ts) with the listeners' routes, and with a running node:
- * every route has its row, every row its route, every example is sent and every reply has the shape of its row.
+ * Tests compare them with a running node: every example is sent, and every reply has the shape of its route.
  *
  * Examples are JSON texts, not values: their integers pass 2^53. In paths and bodies `{user_id}` stands for the
  * reader's id.
@@ -10,7 +11,8 @@
 
 import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import type { RejectName } from '../../core/reject.ts';
-import type { HttpMethod } from '../uws-http.ts';
+import { NO_MEMBERS, type QueryMembers } from '../query.ts';
+import type { HttpMethod, HttpRoute } from '../uws-http.ts';
 
 /** `signed`: a session, and an Ed25519 signature over the canonical bytes of a member of the body. */
 export type Auth = 'public' | 'session' | 'signed';
@@ -100,4 +102,26 @@ export interface StreamDoc {
   readonly channel: string | null;
   /** What to read again after a gap (wire.md 9.8). */
   readonly resync: string;
+}
+
+/** The query members that a listener takes. */
+export function membersOf(query: readonly QueryDoc[] | undefined): QueryMembers {
+  if (query === undefined) return NO_MEMBERS;
+  return Object.fromEntries(query.map(({ name, repeats }) => [name, repeats === true ? 'repeats' : 'once']));
+}
+
+/** `/orders/user/{user_id}` → `/orders/user/:user_id`. */
+export function patternOf(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** What a listener needs to know of a route beside its handler. */
+export function requestOf({ method, path, query, body, bodyBytesMax }: RouteDoc): Omit<HttpRoute, 'handler'> {
+  return {
+    method,
+    pattern: patternOf(path),
+    query: membersOf(query),
+    readsBody: method === 'GET' && body !== undefined,
+    ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
+  };
 }

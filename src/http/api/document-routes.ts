@@ -1,12 +1,21 @@
-/** The documents themselves, on both services (DOC-01 to DOC-04). */
+/** The documents themselves, on both services (DOC-01 to DOC-04): each listener adds how it charges and serves them. */
 import { mapOf, named, type Shape } from '../../codec/shapes/shape-kit.ts';
 import { Type } from '../../codec/shapes/type-builder.ts';
-import type { RouteDoc } from './api-table.ts';
+import type { RouteDoc } from './route-doc.ts';
 
 const DOCUMENT: Shape = named('Document', 'A JSON document', mapOf('.', Type.Unsafe({})));
+/** The files of the reference page, which are documents of no service. */
+export const DOCUMENT_FILES = '/api-reference/*';
+
 const PUBLIC = { method: 'GET', area: 'Documents', auth: 'public', cost: 'publicRead' } as const;
 
-export const DOCUMENT_ROUTES: readonly RouteDoc[] = [
+/** A document of a listener. */
+export interface DocumentRoute extends RouteDoc {
+  readonly auth: 'public';
+  readonly cost: 'publicRead';
+}
+
+export const DOCUMENT_ROUTES: readonly DocumentRoute[] = [
   {
     ...PUBLIC,
     path: '/api-doc.json',
