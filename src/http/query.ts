@@ -25,7 +25,6 @@ export const U64_TIME_MAX: TimeBound = { value: (1n << 64n) - 1n, text: '2^64-1'
 export type QueryMembers = Readonly<Record<string, 'once' | 'repeats'>>;
 
 export const NO_MEMBERS: QueryMembers = {};
-export const PAGE_MEMBERS: QueryMembers = { page: 'once', limit: 'once' };
 
 /**
  * Why a query is refused whatever the values of its members mean: a name that the route does not have, one given twice, an
