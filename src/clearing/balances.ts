@@ -4,10 +4,9 @@
  *
  * Not here: margin legs (positions.ts), why an amount moves (fills.ts, deposits.ts, transfers.ts).
  */
-import { add18, smaller, subtract18 } from '../core/arithmetic.ts';
+import { add18, subtract18 } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { type AssetId, USD, type UserId } from '../core/ids.ts';
-import { AMOUNT18_MAX } from '../core/limits.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { isMarginType } from '../risk/account-types.ts';
 import type { Effect } from './effects.ts';
@@ -126,13 +125,6 @@ function holdingsChanged(state: ClearingState, totals: AssetTotals): void {
   state.touchedTotals.add(totals);
   const risk = state.risks.get(totals.asset);
   if (risk !== undefined && state.marketOfAsset.has(totals.asset)) state.touchedRisks.add(risk);
-}
-
-/** What there is to lend of an asset (MON-10): in vaults, and by the faucet, which stands for deposits in dev and test. */
-export function holdingsOf(state: ClearingState, asset: AssetId): Amount18 {
-  const totals = state.totals.get(asset);
-  // More than what messages can hold is enough for every short.
-  return totals === undefined ? ZERO_18 : (smaller(totals.vaultHoldings - totals.faucet, AMOUNT18_MAX) as Amount18);
 }
 
 /** The balance of an existing sub-account; looking at one that does not exist yet creates it empty, which is no fact. */

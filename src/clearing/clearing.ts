@@ -18,7 +18,7 @@ import { assertConserved, assertPoolCovered } from './checks.ts';
 import type { Effect } from './effects.ts';
 import { applyClosePosition } from './funds/close-position.ts';
 import { convertLots } from './funds/deposit-caps.ts';
-import { applyDeposit, applyFaucet } from './funds/deposits.ts';
+import { applyCreditUnclaimed, applyDeposit, applyFaucet } from './funds/deposits.ts';
 import { applyForcedWithdrawal } from './funds/forced-withdrawals.ts';
 import {
   applySettle,
@@ -30,7 +30,6 @@ import {
 } from './funds/settlements.ts';
 import { applyRename } from './funds/sub-accounts.ts';
 import { applyTransfer } from './funds/transfers.ts';
-import { applyCreditUnclaimed } from './funds/unclaimed.ts';
 import { applyAcceptDeviation, applyVaultDeviation } from './funds/vault-deviations.ts';
 import {
   applyApprovalLapsed,

@@ -48,8 +48,9 @@ import {
   storedEquityOf,
   storedEquityOfDebts,
 } from './account-margin.ts';
-import { holdingsOf, owesForced } from './balances.ts';
+import { owesForced } from './balances.ts';
 import { baseDelta, type Fill, type FillingOrder, type Party, type Plan } from './fill-plan.ts';
+import { holdingsOf } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { PositionSlot } from './state.ts';
 

@@ -18,7 +18,7 @@ import type { OrderId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { TimestampNs } from '../core/units.ts';
 import { isOpen } from '../risk/position.ts';
-import { allAccounts, allBalances, allUsers, holdingsOf } from './balances.ts';
+import { allAccounts, allBalances, allUsers } from './balances.ts';
 import { hasLiveParent } from './children.ts';
 import type { Durability } from './durability.ts';
 import {
@@ -41,7 +41,7 @@ import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
 import { configKey } from './registry/registry-config.ts';
 import { marketRow } from './registry/registry-markets.ts';
-import { riskSlot } from './risks.ts';
+import { holdingsOf, riskSlot } from './risks.ts';
 import { isGiven, type LiquidationRow, type OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 

@@ -1,3 +1,10 @@
+/** What there is to lend of an asset (MON-10): in vaults, and by the faucet, which stands for deposits in dev and test. */
+export function holdingsOf(state: ClearingState, asset: AssetId): Amount18 {
+  const totals = state.totals.get(asset);
+  // More than what messages can hold is enough for every short.
+  return totals === undefined ? ZERO_18 : (smaller(totals.vaultHoldings - totals.faucet, AMOUNT18_MAX) as Amount18);
+}
+
 /**
  * What margin needs of each asset: risk row, prices with their breakers, and sums over all users.
  *
@@ -17,7 +24,6 @@ import { type AssetTerms, assetTerms, termsInForce } from '../risk/asset-terms.t
 import type { Interest } from '../risk/caps.ts';
 import { type AssetPrices, assetPrices, MARK_STALE_NS, nextSource, type PriceSource } from '../risk/prices.ts';
 import { imFactor, NO_ROW_TERMS } from '../risk/risk-terms.ts';
-import { holdingsOf } from './balances.ts';
 import type { Effect } from './effects.ts';
 import { WatchList } from './liquidation/watch-list.ts';
 import type { CountedMatch, MarkRow, PriceRow } from './rows.ts';

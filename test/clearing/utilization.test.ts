@@ -1,12 +1,10 @@
 // tier: quick
 /** What shorts may borrow of what the vaults hold (MON-10): at clearing, and over deposits, withdrawals and restarts. */
-
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { holdingsOf } from '../../src/clearing/balances.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
-import { riskSlot } from '../../src/clearing/risks.ts';
+import { holdingsOf, riskSlot } from '../../src/clearing/risks.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { format18 } from '../../src/core/decimal.ts';

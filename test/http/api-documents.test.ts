@@ -387,10 +387,7 @@ suite('codes', () => {
   });
 
   test('what order entry refuses stands at the creates or the replaces, and alike at their batches (AMB-112, AMB-103)', () => {
-    const entry = [
-      ...['entry/order-requests', 'entry/pre-flight', 'entry/open-bounds'],
-      ...['margin/margin-check', 'balances/set-asides'],
-    ];
+    const entry = ['entry/order-requests', 'entry/pre-flight', 'margin/margin-check', 'balances/set-asides'];
     const [create, replace] = [rowOf('/orders/create'), rowOf('/orders/replace')];
     const told = [...errorsOf(create), ...errorsOf(replace)];
     assert.deepEqual(

@@ -13,7 +13,7 @@
  * Not here: what the deposit overload configures (signers/deposit-config.ts).
  */
 import { add18, normalizeDeposit, subtract18 } from '../../core/arithmetic.ts';
-import { assert } from '../../core/assert.ts';
+import { assert, must } from '../../core/assert.ts';
 import { format18 } from '../../core/decimal.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
@@ -32,15 +32,15 @@ import {
   totalsOf,
 } from '../balances.ts';
 import type { Effect } from '../effects.ts';
-import type { Deposit, Faucet } from '../inputs.ts';
+import type { CreditUnclaimed, Deposit, Faucet } from '../inputs.ts';
 import { assetNotFound, knowsAsset, tokenKey } from '../registry/registry-assets.ts';
 import type { DepositRow } from '../rows.ts';
 import { setUpSigners } from '../signers/deposit-config.ts';
 import type { AssetTotals, ClearingState } from '../state.ts';
-import { tallyDeposit } from '../tallies.ts';
+import { tallyDeposit, tallyUnclaimedCredit } from '../tallies.ts';
 import { mayPool, recordPooled } from './deposit-caps.ts';
 import { depositFeeOf, moveFunds } from './rebalancing.ts';
-import { keepUnclaimed } from './unclaimed.ts';
+import { keepUnclaimed, removeUnclaimed, unclaimedKey } from './unclaimed.ts';
 import { moveVaultUnits } from './vault-units.ts';
 import { fillQueue } from './withdrawal-queue.ts';
 import { depositLowersUsage } from './withdrawals.ts';
@@ -203,4 +203,35 @@ export function applyFaucet(state: ClearingState, input: Faucet, effects: Effect
 
 function notExisting(): ReturnType<typeof rejected> {
   return rejected(reject('INVALID_REQUEST', 'this sub-account does not exist', 'sub_account'));
+}
+
+/**
+ * `POST /operator/chains/{chain_id}/unclaimed/{counter}/credit`.
+ *
+ * @returns NOT_FOUND when there is no such deposit, or it was credited before; ASSET_NOT_FOUND; INVALID_REQUEST for more than
+ *   balances can hold.
+ */
+export function applyCreditUnclaimed(
+  state: ClearingState,
+  input: CreditUnclaimed,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<Readonly<Record<string, never>>> {
+  const row = state.unclaimed.get(unclaimedKey(input));
+  if (row === undefined) return rejected(reject('NOT_FOUND', 'no deposit of this counter is unclaimed', 'counter'));
+  const { chainId, tx, logIndex, user, token, baseUnits, counter: depositNonce } = row;
+  const event: DepositEvent = { chainId, tx, logIndex, user, token, baseUnits, depositNonce };
+  const credit = judgeDeposit(state, event, nowNs);
+  if (credit === 'unknownToken') return rejected(assetNotFound(tokenKey(token, chainId) as AssetId));
+  if (typeof credit === 'string') {
+    return rejected(reject('INVALID_REQUEST', 'the balances of this asset would grow too large', 'counter'));
+  }
+
+  // After this point the deposit must be credited.
+  removeUnclaimed(state, row);
+  const booked = depositRow(event, credit, nowNs);
+  tallyUnclaimedCredit(state, booked);
+  must(state.users.get(user), 'a deposit has made its user known');
+  bookDeposit(state, { event, credit, row: booked }, effects);
+  return accepted({});
 }
