@@ -83,7 +83,7 @@ const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no checkpoint of this 
 const SIMULATED: Reject = reject('INVALID_REQUEST', 'simulated vaults have checkpoints by themselves', 'chain_id');
 const TOO_MUCH: Reject = reject('INVALID_REQUEST', 'a balance is a uint256', 'amount_base_units');
 
-export interface ChainActorParts {
+interface ChainActorParts {
   /** The data directory, which exists. */
   readonly directory: string;
   /** Of simulated chains. */
@@ -125,7 +125,7 @@ export interface ChainActorParts {
 }
 
 /** Whether an approval would be signed now, and would lapse at last: what has to hold before an amount is locked. */
-export type ChainReadiness =
+type ChainReadiness =
   | {
       readonly kind: 'ready';
       /** Of the last confirmed block, seconds. */

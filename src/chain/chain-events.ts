@@ -37,7 +37,7 @@ export interface ChainLog {
 export type VaultEventKind = 'deposit' | 'withdrawal' | 'settlement' | 'forced';
 
 /** What a settlement has beside what left the vault. */
-export interface SettledTerms {
+interface SettledTerms {
   readonly account: number;
   /** 64 hex, right-padded. */
   readonly tokenIn: string;

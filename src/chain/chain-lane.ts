@@ -49,7 +49,7 @@ const STAYS_STOPPED: Reject = reject(
   'the chain stays stopped: a majority of its providers, or clearing, does not answer; try again',
 );
 
-export interface LaneParts {
+interface LaneParts {
   readonly chainId: ChainId;
   readonly store: ChainFiles;
   readonly clock: Clock;

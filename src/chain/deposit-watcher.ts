@@ -44,7 +44,7 @@ export interface BookedEvent {
  * `same`: nothing that was booked has another place. `moved`: some of it has, all is there. `undecided`: no majority shows
  * the newest block with a booked event or another one in its place, or none decides about an event. Else those that a majority has not.
  */
-export type Lineage = 'same' | 'moved' | 'undecided' | readonly BookedEvent[];
+type Lineage = 'same' | 'moved' | 'undecided' | readonly BookedEvent[];
 
 export interface WatchPolicy {
   /** 40 hex: only its logs count. */

@@ -31,7 +31,7 @@ const ANCHORS_MAX = 256;
 export const RECENT_MAX = 20_000;
 
 /** A booked event at its last known place. */
-export interface RecentEvent {
+interface RecentEvent {
   readonly block: number;
   /** User, counter, token and base units, with `/` between them; of a settlement also sub-account, token in and its base units. */
   readonly what: string;

@@ -90,14 +90,14 @@ export interface WatchLog {
 }
 
 /** Seconds, of the chain's time. */
-export interface ApprovalEnds {
+interface ApprovalEnds {
   /** When an approval has ended that may have been given until now. @param blockTime of a block that was read now. */
   readonly latest: (blockTime: number) => number;
   /** Of a block that is not replaced any more: it has the confirmations of withdrawals. */
   readonly final: () => number;
 }
 
-export interface WatchParts {
+interface WatchParts {
   readonly chainId: ChainId;
   readonly event: VaultEventKind;
   /** 40 hex. */

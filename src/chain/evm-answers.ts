@@ -34,7 +34,7 @@ export const EVENT_TOPICS: Readonly<Record<VaultEventKind, readonly string[]>> =
   forced: [`0x${FORCED_TOPIC}`],
 };
 
-export interface BlockHeader {
+interface BlockHeader {
   readonly number: number;
   /** 64 hex. */
   readonly hash: string;

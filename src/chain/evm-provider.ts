@@ -53,7 +53,7 @@ const READ_MS = 2_000;
 /** A range that takes longer has no answer. */
 const READ_MS_MAX = 15_000;
 
-export interface EvmProviderParts {
+interface EvmProviderParts {
   readonly url: string;
   /** The chain id that the provider must name. */
   readonly vmId: bigint;

@@ -83,7 +83,7 @@ export type FromWatcher =
   | { readonly kind: 'answer'; readonly request: number; readonly value: Answer }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface EvmThreadParts extends EvmWorkerData {
+interface EvmThreadParts extends EvmWorkerData {
   /** Its compiled program, which calls runEvmWorker. */
   readonly entry: URL;
   /** Resolves when clearing has flushed the command. */

@@ -13,7 +13,7 @@ import { majorityHash } from './range-verdict.ts';
 import type { Units } from './vault-holdings.ts';
 
 /** Tokens of one chain that are read; a chain with more has no reading. */
-export const HELD_TOKENS_MAX = 256;
+const HELD_TOKENS_MAX = 256;
 
 /** Base units by token, without events that are not processed at `block`, and with those that are processed behind it. */
 export interface Held {

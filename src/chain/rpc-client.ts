@@ -53,7 +53,7 @@ export type RpcReply =
       readonly isMissing: boolean;
     };
 
-export type FaultKind = 'unreachable' | 'timeout' | 'status' | 'malformed' | 'bytes' | 'depth' | 'values';
+type FaultKind = 'unreachable' | 'timeout' | 'status' | 'malformed' | 'bytes' | 'depth' | 'values';
 
 /** The provider has not replied. */
 export class RpcFault extends Error {

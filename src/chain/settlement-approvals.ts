@@ -26,7 +26,7 @@ const TICK_MS = 250;
 /** Rows in one tick; the others follow in the next. */
 const STEPS_MAX = 64;
 
-export interface SettlementApprovalParts {
+interface SettlementApprovalParts {
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** The vault of a chain that is not stopped; null: nothing is signed now. */
   readonly vault: (chainId: ChainId) => VaultSettings | null;

@@ -45,9 +45,9 @@ import {
 import { pulledBy, type SettleCall, type SettlementRevert, settlementRefusal } from './simulated-settlements.ts';
 
 /** Maximum number of transactions per chain; further ones are rejected. */
-export const TRANSACTIONS_MAX = 5_000;
+const TRANSACTIONS_MAX = 5_000;
 /** Maximum number of blocks mined by one call. */
-export const MINE_MAX = 1_000_000;
+const MINE_MAX = 1_000_000;
 
 const NORMAL_DECIMALS = 18;
 /** Runs of blocks whose times are kept. */
@@ -62,7 +62,7 @@ export const NO_ESCAPE: EscapeState = { checkpointNs: null, isOpen: false };
 export const NO_FAULT: ProviderFault = { fault: 'none', lagBlocks: 0 };
 
 /** Error names of wire.md 12.2 for deposits. */
-export type DepositRevert =
+type DepositRevert =
   | 'DepositorNotApproved'
   | 'ZeroAmount'
   | 'FirstDepositBelowMinimum'
@@ -71,8 +71,8 @@ export type DepositRevert =
   | 'TransferFromFailed';
 
 /** Error names of wire.md 12.2 for withdrawals. */
-export type ForcedRevert = 'EscapeClosed' | 'ZeroAmount' | 'TransferFailed';
-export type WithdrawalRevert = 'Expired' | 'MissedQuorum' | 'InvalidNonce' | 'InvalidSignature' | 'TransferFailed';
+type ForcedRevert = 'EscapeClosed' | 'ZeroAmount' | 'TransferFailed';
+type WithdrawalRevert = 'Expired' | 'MissedQuorum' | 'InvalidNonce' | 'InvalidSignature' | 'TransferFailed';
 
 /** The vault's data of a token: its `decimals()` and the configured minimum. */
 export interface TokenTerms {
@@ -117,7 +117,7 @@ export interface WithdrawCall {
   readonly quorum: number;
 }
 
-export interface MintCall {
+interface MintCall {
   /** 64 hex, right-padded. */
   readonly token: string;
   readonly to: string;
@@ -125,7 +125,7 @@ export interface MintCall {
 }
 
 /** A withdrawal without approval, of a vault in escape mode (AMB-85). */
-export interface ForceWithdrawCall extends MintCall {
+interface ForceWithdrawCall extends MintCall {
   /** 64 hex, right-padded. */
   readonly vault: string;
   readonly user: UserId;

@@ -65,7 +65,7 @@ export interface SettleCall extends SettlementApproval {
 }
 
 /** What the vault and its tokens are when a call comes. */
-export interface VaultAt {
+interface VaultAt {
   /** Unix seconds. */
   readonly nowS: bigint;
   /** `settlementCounts` of the call. */

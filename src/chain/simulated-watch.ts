@@ -26,7 +26,7 @@ const FORMAT = 1;
 const READ = new StateReader('the file of what was booked of a simulated chain');
 
 /** A booked settlement that is not on the chain now. */
-export interface MissingSettlement extends BookedEvent {
+interface MissingSettlement extends BookedEvent {
   /** Seconds: a block that is later ends its approval. */
   readonly until: number;
 }

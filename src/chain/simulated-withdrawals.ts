@@ -24,7 +24,7 @@ import { approvalOf, isLapsed, isLive, Refusals } from './withdrawal-approvals.t
 
 type View = Readonly<Record<string, unknown>>;
 
-export interface SimulatedWithdrawalParts {
+interface SimulatedWithdrawalParts {
   readonly chainId: ChainId;
   readonly signer: Signer;
   /** Clearing's reply; null: not now. */

@@ -30,14 +30,14 @@ import { type Held, heldBy } from './held-units.ts';
 import { majorityHash } from './range-verdict.ts';
 
 /** The policy of a chain, as its vault has it. */
-export interface WatchPolicy {
+interface WatchPolicy {
   readonly depositConfirmations: number;
   readonly withdrawalConfirmations: number;
   readonly settlementConfirmations: number;
   readonly approvalValidityS: number;
 }
 
-export interface VaultWatchParts {
+interface VaultWatchParts {
   readonly chainId: ChainId;
   /** 40 hex. */
   readonly vault: string;

@@ -24,7 +24,7 @@ const TICK_MS = 250;
 const STEPS_MAX = 64;
 
 /** Of a chain, simulated or not. */
-export interface ApprovalChain {
+interface ApprovalChain {
   readonly vault: VaultSettings | null;
   readonly checkpointIntervalMs: number;
   readonly approvalValidityS: number;
@@ -37,7 +37,7 @@ export interface ChainProgress {
   readonly blockTime: number;
 }
 
-export interface ApprovalParts {
+interface ApprovalParts {
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** What is known of a chain; undefined before its first poll. */
   readonly state: (chainId: ChainId) => ChainProgress | undefined;

@@ -67,7 +67,7 @@ const FIGURES_SHOWN_MS = 1_000;
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
 
-export interface ClearingOptions {
+interface ClearingOptions {
   readonly clock: Clock;
   /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
   readonly notBefore: (timeNs: bigint) => void;

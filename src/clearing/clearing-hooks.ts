@@ -5,7 +5,7 @@
 import type { Sequence } from '../core/units.ts';
 
 export const CRASH_POINTS = ['before_flush', 'after_flush', 'now'] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+type CrashPoint = (typeof CRASH_POINTS)[number];
 
 export type ClearingHook =
   | { readonly kind: 'prune'; readonly below: Sequence }

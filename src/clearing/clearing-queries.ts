@@ -64,7 +64,7 @@ export interface BookedUnits {
 }
 
 /** Units that a vault has of a token by booked events, credited or unclaimed: one entry for each row. */
-export type VaultUnits = Pick<VaultTokenRow, 'token' | 'chainId' | 'baseUnits'>;
+type VaultUnits = Pick<VaultTokenRow, 'token' | 'chainId' | 'baseUnits'>;
 
 /** Queries with members of their own. */
 type OwnQuery =

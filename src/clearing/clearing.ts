@@ -76,7 +76,7 @@ export const FIRED_PER_TURN = 256;
 type Reply = Outcome<Readonly<Record<string, unknown>>>;
 
 /** An order with an unverified signature. */
-export interface UnverifiedOrder {
+interface UnverifiedOrder {
   /** Price and quantity are those in force, which a replace may have changed. An accessor, valid until a batch is applied. */
   readonly row: OrderRow;
   /** What was signed; null when a checkpoint has written it, and memory holds it no more. */

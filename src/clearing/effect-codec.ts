@@ -272,7 +272,7 @@ export function writeFlushed(flushed: JournalFlushedFields, sink: RecordSink): v
 }
 
 /** What of a restored order is not in its record. */
-export interface RestoredState {
+interface RestoredState {
   /** Sequence of its parent; 0 when there is none or it lives no more. */
   readonly parent: Sequence | 0;
   /** As signed; '' of an order that is no child. */

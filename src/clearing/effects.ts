@@ -29,7 +29,7 @@ import type {
   WithdrawalRow,
 } from './rows.ts';
 
-export interface FillConfirmed {
+interface FillConfirmed {
   readonly kind: 'fillConfirmed';
   readonly trade: TradeRow;
 }
@@ -50,13 +50,13 @@ export interface FillRolledBack {
 }
 
 /** Absolute, at most once per balance and run of markets' inputs. */
-export interface BalanceChanged {
+interface BalanceChanged {
   readonly kind: 'balanceChanged';
   readonly row: BalanceRow;
 }
 
 /** Absolute, at most once per position and run of markets' inputs. With both legs at 0 it is gone. */
-export interface PositionChanged {
+interface PositionChanged {
   readonly kind: 'positionChanged';
   readonly row: PositionRow;
 }
@@ -83,7 +83,7 @@ export interface MarketDecided {
 }
 
 /** An order that clearing ended at a restart (AMB-110). That a filled order has ended follows from its fills. */
-export interface OrderEnded {
+interface OrderEnded {
   readonly kind: 'orderEnded';
   readonly row: OrderRow;
 }
@@ -97,13 +97,13 @@ export interface RegistryChanged {
 }
 
 /** A user became known, or its row changed. Sub-accounts 0 and 1 exist from the first one on. */
-export interface UserChanged {
+interface UserChanged {
   readonly kind: 'userChanged';
   readonly row: UserRow;
 }
 
 /** The signers of an account were configured, or one was added. */
-export interface SignersChanged {
+interface SignersChanged {
   readonly kind: 'signersChanged';
   readonly row: SignerConfigRow;
   /** Of the user's row. */
@@ -111,13 +111,13 @@ export interface SignersChanged {
 }
 
 /** A sub-account was created or renamed. */
-export interface SubAccountChanged {
+interface SubAccountChanged {
   readonly kind: 'subAccountChanged';
   readonly row: SubAccountRow;
 }
 
 /** A flat position was folded into spot USD (POS-04, POS-05). */
-export interface PositionCleared {
+interface PositionCleared {
   readonly kind: 'positionCleared';
   readonly user: UserId;
   readonly subAccount: number;
@@ -131,13 +131,13 @@ export interface DepositLanded {
 }
 
 /** A withdrawal was requested, or went on, or ended (withdrawals.ts). */
-export interface WithdrawalChanged {
+interface WithdrawalChanged {
   readonly kind: 'withdrawalChanged';
   readonly row: WithdrawalRow;
 }
 
 /** The chain has paid: WDR-26. */
-export interface WithdrawalCompleted {
+interface WithdrawalCompleted {
   readonly kind: 'withdrawalCompleted';
   readonly row: WithdrawalRow;
   /** The normalized payout. */
@@ -146,12 +146,12 @@ export interface WithdrawalCompleted {
 }
 
 /** A settlement was requested, or went on, or ended (settlements.ts). */
-export interface SettlementChanged {
+interface SettlementChanged {
   readonly kind: 'settlementChanged';
   readonly row: SettlementRow;
 }
 
-export interface TransferDone {
+interface TransferDone {
   readonly kind: 'transferDone';
   readonly user: UserId;
   readonly sourceIndex: number;
@@ -161,7 +161,7 @@ export interface TransferDone {
   readonly timeNs: TimestampNs;
 }
 
-export interface PriceAccepted {
+interface PriceAccepted {
   readonly kind: 'priceAccepted';
   readonly row: PriceRow;
 }
@@ -213,7 +213,7 @@ export interface NodeOrderSent extends NodeOrder {
 }
 
 /** The market is to give away so many trade ids; the answer is a `tradeIdsReserved`. */
-export interface TradeIdsWanted {
+interface TradeIdsWanted {
   readonly kind: 'tradeIdsWanted';
   readonly marketIndex: number;
   readonly count: number;
@@ -227,7 +227,7 @@ export interface Deleveraged {
 }
 
 /** The answer to a node input: the object of the operator API in wire form, or a reject. */
-export interface Replied {
+interface Replied {
   readonly kind: 'replied';
   readonly request: number;
   readonly outcome: Outcome<Readonly<Record<string, unknown>>>;

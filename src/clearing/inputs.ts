@@ -232,7 +232,7 @@ export interface AcceptDeviation extends FromNode {
 }
 
 /** A lot may be pooled by the time of the batch: made by clearing's own actor (AMB-73). */
-export interface LotsDue {
+interface LotsDue {
   readonly kind: 'lotsDue';
 }
 
@@ -269,7 +269,7 @@ export interface CancelWithdrawal extends FromNode, Signed, UsedOnce {
 }
 
 /** Something of a withdrawal is due by the time of the batch: made by clearing's own actor. */
-export interface WithdrawalsDue {
+interface WithdrawalsDue {
   readonly kind: 'withdrawalsDue';
 }
 
@@ -483,7 +483,7 @@ export interface RenameSubAccount extends FromNode {
 }
 
 /** Fills of one asset, or all, are not decided; what a market sends after a held fill waits behind it. */
-export interface Hold extends FromNode {
+interface Hold extends FromNode {
   readonly kind: 'hold';
   readonly asset: AssetId | 'all';
 }
@@ -504,13 +504,13 @@ export interface RejectFill {
 }
 
 /** null clears the faults not yet used. */
-export interface Fault extends FromNode {
+interface Fault extends FromNode {
   readonly kind: 'fault';
   readonly fault: RejectFill | null;
 }
 
 /** The clock was moved by hand. Changes nothing; journaled, it keeps a restart from putting the clock back. */
-export interface ClockMoved extends FromNode {
+interface ClockMoved extends FromNode {
   readonly kind: 'clockMoved';
 }
 

@@ -82,7 +82,7 @@ function applyMarketInput(
 }
 
 /** The batch has done something to the market. */
-export function touchMarket(state: ClearingState, market: MarketSlot): void {
+function touchMarket(state: ClearingState, market: MarketSlot): void {
   if (market.isTouched) return;
   market.isTouched = true;
   state.touchedMarkets.add(market);

@@ -49,7 +49,7 @@ import type { ClearingState, MarketSlot } from './state.ts';
 const PER_PART = 64;
 
 /** What is read from disk, and when that is. */
-export interface RestoredPast {
+interface RestoredPast {
   readonly durability: Pick<Durability, 'rememberedIds' | 'idWatermarks' | 'signedText'>;
   readonly nowNs: TimestampNs;
 }

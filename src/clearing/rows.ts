@@ -15,7 +15,7 @@ import type { PriceSource } from '../risk/prices.ts';
 import { OrderRecord, type OrderRecordFields, OrderRecordView } from '../schema/generated/messages.ts';
 import type { SignerConfig } from './signers/signer-config.ts';
 
-export type SubAccountKind = AccountType['kind'];
+type SubAccountKind = AccountType['kind'];
 
 /** One user: flags and counters. Sub-accounts 0 and 1 exist for every user row (AMB-63). */
 export interface UserRow {
@@ -346,7 +346,7 @@ export interface UsedTextRow {
 }
 
 /** The vault's counter of executed settlements, from its events. Key: (chain, user, sub-account). */
-export interface SettlementCounterRow {
+interface SettlementCounterRow {
   readonly chainId: ChainId;
   readonly user: UserId;
   readonly subAccount: number;
@@ -354,14 +354,14 @@ export interface SettlementCounterRow {
 }
 
 /** The vault's counter of a user's executed withdrawals, as confirmed events say. Key: (chain, user). */
-export interface WithdrawalCounterRow {
+interface WithdrawalCounterRow {
   readonly chainId: ChainId;
   readonly user: UserId;
   readonly next: number;
 }
 
 /** The same counter of forced withdrawals (AMB-85). Key: (chain, user). */
-export interface ForcedCounterRow {
+interface ForcedCounterRow {
   readonly chainId: ChainId;
   readonly user: UserId;
   readonly next: number;
@@ -426,7 +426,7 @@ export interface UnclaimedRow {
 }
 
 /** Fees of rebalancing less rebates; two times 0 is the same fact as none (MON-03). Below 0 in data of before version 14 alone. */
-export interface RebalancingPoolRow {
+interface RebalancingPoolRow {
   readonly asset: AssetId;
   readonly amount: Amount18;
   /** What the potential rose by without being paid for, 0 at least. */

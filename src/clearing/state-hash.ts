@@ -259,7 +259,7 @@ function* tallyLines(state: ClearingState): Generator<string> {
 }
 
 /** Called with the row of each live order. */
-export type SeeOrder = (row: OrderRow) => void;
+type SeeOrder = (row: OrderRow) => void;
 
 /**
  * Writes every durable fact, one a line: first `accounts`, then every order of every market in the order of sequences, at
@@ -374,7 +374,7 @@ export interface BytesHash {
 }
 
 /** In plain code: the same digits, an order of magnitude later. */
-export function portableBytesHash(): BytesHash {
+function portableBytesHash(): BytesHash {
   const hash = sha256.create();
   return { update: (bytes) => void hash.update(bytes), digest: () => toHex(hash.digest()) };
 }

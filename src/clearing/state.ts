@@ -221,7 +221,7 @@ export interface RegisteredToken {
   readonly max1hrDeposits: Amount18 | null;
 }
 
-export interface FaultInForce extends RejectFill {
+interface FaultInForce extends RejectFill {
   skip: number;
   count: number;
 }
@@ -241,7 +241,7 @@ export interface Hooks {
  * What the next checkpoint writes, beside changed orders (live-orders.ts) and signed texts. Sets hold what is written whole
  * from its slot; lists hold finished facts.
  */
-export interface Dirty {
+interface Dirty {
   readonly users: Set<UserSlot>;
   readonly subAccounts: Set<SubAccountSlot>;
   readonly balances: Set<BalanceSlot>;

@@ -12,7 +12,7 @@ function undecidedOf(state: ClearingState, market: MarketSlot): readonly Matched
 }
 
 /** One side of an undecided match that would move a position. */
-export interface UndecidedFill {
+interface UndecidedFill {
   readonly order: LiveOrder;
   readonly fill: Matched;
   readonly isMaker: boolean;

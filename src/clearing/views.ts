@@ -211,7 +211,7 @@ function usageView(state: ClearingState, user: UserId, nowNs: TimestampNs): View
 }
 
 /** Matches that are not decided: held ones and those of units that are not complete. */
-export function pendingFillCount(state: ClearingState): number {
+function pendingFillCount(state: ClearingState): number {
   const waiting = state.hooks.waiting.filter((input) => input.kind === 'matched').length;
   return state.markets.reduce((sum, market) => sum + market.fillGroup.length, waiting);
 }

@@ -76,7 +76,7 @@ export function portVariableOf(listener: Listener): string {
 }
 
 /** Where the node of this environment has a listener, seen from its machine. */
-export function addressOf(listener: Listener): string {
+function addressOf(listener: Listener): string {
   const [variable, port] = LISTENERS[listener];
   const { hosts, publicListeners } = configured();
   const host = reachableHost(textOf(hosts, listener) ?? (process.env['RINGBOOK_HOST'] || '127.0.0.1'));

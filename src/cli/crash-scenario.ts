@@ -16,7 +16,7 @@ import type { Backstop, OperatorClient } from '../client/operator.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { UserTrade } from '../client/replies.ts';
 
-export interface CrashOptions {
+interface CrashOptions {
   readonly oms: string;
   readonly operator: OperatorClient;
   /** Longs, 4 … CRASH_ACCOUNTS_MAX. */
@@ -24,7 +24,7 @@ export interface CrashOptions {
   readonly print: (line: string) => void;
 }
 
-export interface CrashReport {
+interface CrashReport {
   /** Longs with a position that the node closed, at least in part, on the book. */
   readonly liquidated: number;
   readonly takenOver: number;

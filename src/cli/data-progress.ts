@@ -11,7 +11,7 @@ import type { Progress } from '../tools/audit-data.ts';
 const EVERY_MS = { terminal: 100, log: 1_000 } as const;
 const WRITE_OVER = '\r\u001b[K';
 
-export interface ProgressOutput {
+interface ProgressOutput {
   readonly isTerminal: boolean;
   /** Whether output is requested without a terminal. */
   readonly isAsked: boolean;

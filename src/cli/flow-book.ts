@@ -23,7 +23,7 @@ export interface RestingOrder {
 }
 
 /** What a `take` traded; zero for every other event. */
-export interface Traded {
+interface Traded {
   readonly quantity: bigint;
   /** Price × quantity, in the flow's raw units. */
   readonly notional: bigint;

@@ -14,8 +14,8 @@ export const PRICE_DECIMALS = 4;
 export const QUANTITY_DECIMALS = 0;
 export const BOOK_LEVELS = 10;
 
-export const FLOW_ACTIONS = ['seed', 'add', 'cancel', 'reduce', 'trim', 'take'] as const;
-export type FlowAction = (typeof FLOW_ACTIONS)[number];
+const FLOW_ACTIONS = ['seed', 'add', 'cancel', 'reduce', 'trim', 'take'] as const;
+type FlowAction = (typeof FLOW_ACTIONS)[number];
 export type FlowSide = 'buy' | 'sell';
 
 export interface FlowEvent {

@@ -36,7 +36,7 @@ import {
 } from './flow-format.ts';
 import { FLOW_TARGET, type FlowUsers, prepareMarket, unusedAsset } from './flow-market.ts';
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly oms: string;
   readonly mds: string;
   readonly ops: string;

@@ -6,7 +6,7 @@ import { must } from '../core/assert.ts';
 import { FlowBook, oppositeOf, type RestingOrder } from './flow-book.ts';
 import type { FlowBookRow, FlowEvent, FlowSide } from './flow-format.ts';
 
-export interface SyntheticFlow {
+interface SyntheticFlow {
   readonly events: readonly FlowEvent[];
   /** One row per event. */
   readonly book: readonly FlowBookRow[];

@@ -28,7 +28,7 @@ export type ActionKind = 'create' | 'replace' | 'cancel' | 'amend' | 'batch-crea
 
 export type ActionPreview = FrameHead & NamedOrders;
 
-export interface NamedOrders {
+interface NamedOrders {
   readonly kind: ActionKind;
   /** One for a single action; those of a batch in order of submission, at most BATCH_ITEMS_MAX. */
   readonly orders: readonly Correlation[];

@@ -25,7 +25,7 @@ import {
 } from './signed-text.ts';
 import { type SignedRequest, UNSIGNED } from './signed-wrapper.ts';
 
-export interface Amend {
+interface Amend {
   readonly orderId: OrderId;
   readonly asset: SpelledAsset;
   /** The new total, the filled part included (G4). */

@@ -14,7 +14,7 @@
  * What lies in a field: a scalar or struct itself; or a u32 distance forward to a string (`text`), a vector of bytes, a
  * table, a vector of such distances (`tables`), or the table of a union, whose type lies in the slot before.
  */
-export type FieldKind = 'scalar' | 'struct' | 'text' | 'bytes' | 'table' | 'tables' | 'union-type' | 'union';
+type FieldKind = 'scalar' | 'struct' | 'text' | 'bytes' | 'table' | 'tables' | 'union-type' | 'union';
 
 export interface FieldLayout {
   /** Position of its slot in the vtable. */

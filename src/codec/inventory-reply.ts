@@ -4,7 +4,7 @@
  */
 import { quote } from './json-writer.ts';
 
-export interface MarginLegsView {
+interface MarginLegsView {
   readonly credits: string;
   readonly liabilities: string;
 }

@@ -6,7 +6,7 @@
  */
 
 /** The decoded text and the position after its closing quote, or the fault. */
-export type DecodedString =
+type DecodedString =
   | { readonly ok: true; readonly text: string; readonly next: number }
   | { readonly ok: false; readonly fault: string };
 

@@ -22,7 +22,7 @@ export interface OperationView {
 }
 
 /** The socket's version and the request's id: the address of a control frame. */
-export interface ControlAddress {
+interface ControlAddress {
   readonly version: 0 | 1;
   readonly requestId: string | null;
 }

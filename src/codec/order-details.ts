@@ -24,7 +24,7 @@ export interface LimitDetails {
   readonly goodUntilNs: TimestampNs | null;
 }
 
-export interface MarketBaseDetails {
+interface MarketBaseDetails {
   readonly kind: 'market-base';
   readonly quantity: RawQuantity;
   /** Quote integer of scale 10^-book_quantity_decimals, or null for no cap. */
@@ -32,7 +32,7 @@ export interface MarketBaseDetails {
   readonly fillOrKill: boolean;
 }
 
-export interface MarketQuoteDetails {
+interface MarketQuoteDetails {
   readonly kind: 'market-quote';
   /** Quote integer of scale 10^-book_quantity_decimals. */
   readonly amount: number;

@@ -11,7 +11,7 @@ interface OrderName {
   readonly assetId: AssetId;
 }
 
-export interface CreatedView extends OrderName {
+interface CreatedView extends OrderName {
   readonly kind: 'Created';
   /** The signed bytes: the full signed order, exactly. */
   readonly text: Uint8Array;
@@ -19,7 +19,7 @@ export interface CreatedView extends OrderName {
   readonly bookTimestampNs: TimestampNs;
 }
 
-export interface CanceledView extends OrderName {
+interface CanceledView extends OrderName {
   readonly kind: 'Canceled';
   readonly timestampNs: TimestampNs;
   /** A reason of G21. */
@@ -27,7 +27,7 @@ export interface CanceledView extends OrderName {
 }
 
 /** Final numbers: no fill is pending, so every fill is confirmed. */
-export interface RemovedView extends OrderName {
+interface RemovedView extends OrderName {
   readonly kind: 'Removed';
   readonly timestampNs: TimestampNs;
   /** A reason of G20. */
@@ -39,7 +39,7 @@ export interface RemovedView extends OrderName {
   readonly quantityDecimals: number;
 }
 
-export interface ReplacedView extends OrderName {
+interface ReplacedView extends OrderName {
   readonly kind: 'Replaced';
   /** The values after the replace, both, even if only one changed. */
   readonly newQuantity: RawQuantity;
@@ -47,7 +47,7 @@ export interface ReplacedView extends OrderName {
 }
 
 /** An amend was applied. */
-export interface AmendedView extends Omit<ReplacedView, 'kind'> {
+interface AmendedView extends Omit<ReplacedView, 'kind'> {
   readonly kind: 'Amended';
   /** The total less the optimistic filled quantity; raw. */
   readonly remainingQuantity: number;
@@ -57,7 +57,7 @@ export interface AmendedView extends Omit<ReplacedView, 'kind'> {
   readonly timestampNs: TimestampNs;
 }
 
-export interface TriggeredView extends OrderName {
+interface TriggeredView extends OrderName {
   readonly kind: 'Triggered';
   readonly timestampNs: TimestampNs;
   readonly triggerPrice: RawPrice;
@@ -66,7 +66,7 @@ export interface TriggeredView extends OrderName {
 }
 
 /** A rejection after the gateway had accepted the request. */
-export interface FailedView extends OrderName {
+interface FailedView extends OrderName {
   readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed' | 'AmendFailed';
   /** The code in PascalCase. */
   readonly reason: string | null;

@@ -1,14 +1,14 @@
 /** Lists: page envelopes with their counters, and bare arrays (wire.md 6.2, PAG-01). */
 
 /** The lists, with the names of their members on the wire. */
-export const PAGE_LIST = {
+const PAGE_LIST = {
   trades: { list: 'trades', total: 'total_trades' },
   positions: { list: 'positions', total: 'total_positions' },
   orders: { list: 'orders', total: 'total_orders' },
   markets: { list: 'markets', total: 'total_markets' },
 } as const;
 
-export interface PageView {
+interface PageView {
   /** JSON texts of the rows of this page, in order. */
   readonly rows: readonly string[];
   /** From 0. */

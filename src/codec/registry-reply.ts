@@ -9,7 +9,7 @@
 import type { AssetId, ChainId } from '../core/ids.ts';
 import { quote, quoteOrNull } from './json-writer.ts';
 
-export interface RegistryToken {
+interface RegistryToken {
   /** 64 hex, right-padded. */
   readonly token: string;
   readonly chainId: ChainId;
@@ -20,7 +20,7 @@ export interface RegistryToken {
   readonly minWeight: bigint;
 }
 
-export interface RegistryAsset {
+interface RegistryAsset {
   readonly assetId: AssetId;
   readonly symbol: string | null;
   readonly tokens: readonly RegistryToken[];
@@ -63,7 +63,7 @@ export function decimalsReply(decimals: ReadonlyMap<string, number>): string {
 }
 
 /** How an indexed asset is called, and by which tokens it is deposited. */
-export interface SymbolRow {
+interface SymbolRow {
   readonly symbol: string;
   readonly name: string;
   readonly assetClass: string;

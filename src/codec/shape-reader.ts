@@ -47,7 +47,7 @@ const DOMAIN_READERS: { readonly [Name in keyof DomainTypes]: (cursor: JsonCurso
 const readers = new WeakMap<TSchema, Read>();
 
 /** The reader of a shape. What it gives is checked against the shape by the compiler. */
-export function readerOf<Inside>(shape: Shape<unknown, Inside>): (cursor: JsonCursor) => Inside {
+function readerOf<Inside>(shape: Shape<unknown, Inside>): (cursor: JsonCursor) => Inside {
   let read = readers.get(shape);
   if (read === undefined) {
     read = readerFor(shape, null);

@@ -17,7 +17,7 @@ import { type ActionRead, MAKER_ORDER, SETTLEMENT_REQUEST } from './shapes/accou
 import { type ActionRequest, actionOf } from './signed-action.ts';
 import { type SpelledAddress, type SpelledChain, type SpelledUser, signingBytes } from './signed-text.ts';
 
-export type SettlementMode = 'margin' | 'spot';
+type SettlementMode = 'margin' | 'spot';
 
 export interface SignedSettlement {
   readonly user: SpelledUser;
@@ -102,7 +102,7 @@ function makerOrderOf({ inner, signature }: NonNullable<SettlementRequestRead['m
 
 // ---- approvals
 
-export interface SettlementApprovalView {
+interface SettlementApprovalView {
   readonly nonce: number;
   /** 130 hex. */
   readonly signature: string;

@@ -69,7 +69,7 @@ export function amountText(amount: Amount18, form: AmountText): string {
 // ---- the queue
 
 /** What the queue shows of a withdrawal. */
-export interface WithdrawalView {
+interface WithdrawalView {
   readonly user: UserId;
   /** 64 hex, right-padded. */
   readonly token: string;

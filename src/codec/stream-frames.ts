@@ -19,7 +19,7 @@ export type OmsChannel =
 /** Channels of the market-data service, as its welcome names them. */
 export type MdsChannel = 'trades' | 'trade_events' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';
 
-export interface EnvelopeView {
+interface EnvelopeView {
   readonly type: 'event' | 'response' | 'error' | 'pong' | 'sequence' | 'server_shutdown';
   readonly channel: OmsChannel;
   readonly requestId: string | null;

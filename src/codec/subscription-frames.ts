@@ -21,12 +21,12 @@ import type { SubscribedChannel, SubscriptionOptions } from './subscription-requ
 /** Levels of each side in a checksum. */
 export const CHECKSUM_LEVELS = 10;
 /** Levels of both sides in one snapshot frame. */
-export const SNAPSHOT_LEVELS_MAX = 5_000;
+const SNAPSHOT_LEVELS_MAX = 5_000;
 const DIGITS_MAX = 16;
 const DIGIT_0 = 0x30;
 
 /** What a frame of a subscription is about. */
-export interface FrameHead {
+interface FrameHead {
   readonly type: 'snapshot' | 'update';
   readonly channel: SubscribedChannel;
   readonly assetId: AssetId;
@@ -186,7 +186,7 @@ export interface ItemError {
 }
 
 /** A subscription in force. */
-export interface ListedSubscription {
+interface ListedSubscription {
   readonly options: SubscriptionOptions;
   readonly assetId: AssetId;
 }

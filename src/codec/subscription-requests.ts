@@ -36,7 +36,7 @@ export interface ItemsRequest {
   readonly items: readonly SubscriptionItem[];
 }
 
-export type SubscriptionRequest = { readonly type: 'ping' } | ItemsRequest;
+type SubscriptionRequest = { readonly type: 'ping' } | ItemsRequest;
 
 /** A frame as it was read; `id` is null when it was not given or is not valid. */
 export interface ClientFrame {

@@ -22,7 +22,7 @@ export interface LimitsView {
   readonly streamCap: number;
 }
 
-export interface StatusView {
+interface StatusView {
   readonly version: string;
   /** False once the service is stopping. */
   readonly takesOrders: boolean;

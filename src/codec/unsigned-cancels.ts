@@ -32,7 +32,7 @@ export function cancelAllAfterReply(timeoutMs: number, firesAtNs: TimestampNs | 
   return `{"timeout_ms":${timeoutMs},"fires_at_ns":${firesAtNs}}`;
 }
 
-export interface CancelBatch {
+interface CancelBatch {
   readonly orderIds: readonly OrderId[];
   /** Number of ids received, including duplicates and invalid ones: the basis of the rate cost (LIM-11). */
   readonly asked: number;

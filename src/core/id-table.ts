@@ -135,7 +135,7 @@ export class IdTable {
 }
 
 /** The places of a table, extended only at the end. */
-export class Places {
+class Places {
   readonly bits: number;
   /** Number of places at which an entry may begin. */
   readonly size: number;

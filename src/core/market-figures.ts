@@ -115,7 +115,7 @@ export interface AtRiskSide {
 }
 
 /** What is at risk in one asset: at least one side is not empty. */
-export interface AtRiskAsset {
+interface AtRiskAsset {
   readonly assetId: AssetId;
   readonly long: AtRiskSide;
   readonly short: AtRiskSide;

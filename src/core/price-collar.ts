@@ -20,7 +20,7 @@ export interface CollarBounds {
 /** Every valid price. */
 export const NO_COLLAR: CollarBounds = { lowest: 1, highest: PRICE_MAX };
 
-export interface MarkSources {
+interface MarkSources {
   /** Raw price of the last confirmed trade and when it was matched; price 0: none. */
   readonly trade: { readonly price: number; readonly matchedNs: bigint };
   /** 18 decimals, or null while there is none. */

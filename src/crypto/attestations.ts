@@ -38,7 +38,7 @@ export function createAttestationRing(): SharedArrayBuffer {
  *
  * The lengths come first, so no two different triples have the same bytes.
  */
-export class SignedDigest {
+class SignedDigest {
   /** The digest of the last call of `compute`. */
   readonly bytes: Buffer = Buffer.from(new ArrayBuffer(DIGEST_BYTES));
   /** The same. */

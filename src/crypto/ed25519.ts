@@ -17,7 +17,7 @@ import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519-sizes.ts';
 
 /** A range of bytes; may lie in shared memory. */
-export interface ByteRange {
+interface ByteRange {
   readonly bytes: Uint8Array;
   readonly at: number;
   readonly length: number;

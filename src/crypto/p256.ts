@@ -7,7 +7,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 
 /** `raw`: 64 bytes r‖s. `der`: the ASN.1 sequence of the two. */
-export type EcdsaForm = 'raw' | 'der';
+type EcdsaForm = 'raw' | 'der';
 
 const COMPRESSED_KEY_BYTES = 33;
 const RAW_SIGNATURE_BYTES = 64;

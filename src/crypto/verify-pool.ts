@@ -32,7 +32,7 @@ const NO_CO_SIGNERS: readonly AdditionalSigner[] = [];
 const NOT_STARTED = 0;
 const ENTRY = new URL('../../workers/verify.js', import.meta.url);
 
-export interface VerifyPoolOptions {
+interface VerifyPoolOptions {
   /** At least 1. */
   readonly threads: number;
   readonly onVerdict: (ticket: number, valid: boolean) => void;

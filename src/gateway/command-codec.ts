@@ -194,7 +194,7 @@ export function writeCancel(v: Views, at: number, prepared: PreparedCancel, hold
   writeHash(v, at, CancelOrder, key);
 }
 
-export interface CancelAll {
+interface CancelAll {
   readonly user: UserId;
   readonly marketIndex: number;
   /** 0n: every order. */

@@ -48,7 +48,7 @@ import type { SignatureVerifier } from './actions/signature-verifier.ts';
 import { readBalance, readMarketRisk, readPosition, readRestored, UserTexts } from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
 
-export interface GatewayActorParts {
+interface GatewayActorParts {
   readonly gateway: Gateway;
   readonly verifier: Pick<SignatureVerifier, 'flush'>;
   /** Channel that clearing writes; every other channel is a market's. */

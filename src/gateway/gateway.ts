@@ -59,7 +59,7 @@ import type { UserLimits } from './sessions/user-limits.ts';
 import { UserSessions } from './user-sessions.ts';
 import { NO_STREAMS, type UserEventStreams } from './user-streams.ts';
 
-export interface GatewayParts {
+interface GatewayParts {
   readonly clock: Clock;
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];

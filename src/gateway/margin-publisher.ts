@@ -15,7 +15,7 @@ import type { TimestampNs } from '../core/units.ts';
 import type { OrderManager } from './orders/order-manager.ts';
 import type { UserEventStreams } from './user-streams.ts';
 
-export interface MarginPublisherParts {
+interface MarginPublisherParts {
   readonly orders: OrderManager;
   readonly streams: () => UserEventStreams;
   readonly nowNs: () => TimestampNs;

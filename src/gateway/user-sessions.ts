@@ -30,7 +30,7 @@ import type { UserEventStreams } from './user-streams.ts';
 const NONCE_BYTES = 32;
 const TOKEN_BYTES = 32;
 
-export interface UserSessionsParts {
+interface UserSessionsParts {
   readonly nowNs: () => TimestampNs;
   /** Whether the user has a balance or a position: places are kept for these. */
   readonly isFunded: (user: UserId) => boolean;

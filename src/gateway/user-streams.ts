@@ -10,7 +10,7 @@ import type { OrderEvent, UserTrade } from './orders/book/order-events.ts';
 /** Streams of figures that are computed only for users with a reader. */
 export type MarginStream = 'positions' | 'account-stats';
 /** Streams of events that are made only for users with a reader. */
-export type EventStream = 'orders' | 'trades' | 'confirmed-trades';
+type EventStream = 'orders' | 'trades' | 'confirmed-trades';
 
 /** Events for the streams of users: of one user, but for what is at risk over all. */
 export interface UserEventStreams {

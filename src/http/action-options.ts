@@ -13,7 +13,7 @@ import { reject } from '../core/reject.ts';
 import { Query, type QueryMembers } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 
-export interface ActionOptions {
+interface ActionOptions {
   readonly mayRetry: boolean;
   readonly isTimed: boolean;
 }

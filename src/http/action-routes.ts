@@ -31,7 +31,7 @@ import { WAITED_TOO_LONG } from './order-admission.ts';
 import type { HttpCall } from './uws-http.ts';
 
 /** The answer to an action that was sent and not answered by its market in time. */
-export const LATE_ACTION: Reject = reject(
+const LATE_ACTION: Reject = reject(
   'TIMEOUT_UNKNOWN_STATE',
   'the market did not answer in time; the action may have happened',
 );

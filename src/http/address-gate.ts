@@ -20,7 +20,7 @@ import { addressKey, lastForwardedKey } from './client-address.ts';
 /** Source of a client's address. */
 export type AddressSource = 'peer' | 'x-forwarded-for';
 
-export interface AddressGateParts {
+interface AddressGateParts {
   readonly limits: AddressLimits;
   readonly source: AddressSource;
   /** Real nanoseconds, monotonic. */

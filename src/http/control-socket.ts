@@ -95,7 +95,7 @@ const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wa
 const SESSION_ENDED: Reject = reject('UNAUTHORIZED', 'the session is over');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
 
-export interface ControlParts {
+interface ControlParts {
   readonly services: GatewayServices;
   readonly streams: UserStreams;
   readonly gate: AddressGate | null;

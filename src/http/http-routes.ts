@@ -50,7 +50,7 @@ const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 /** From one search for late calls and unread replies to the next; their limits are seconds. */
 const SWEEP_MS = 500;
 /** Requests that wait for a reply or their body, per listener. Further ones are rejected with 503. */
-export const PENDING_CALLS_MAX = 16_384;
+const PENDING_CALLS_MAX = 16_384;
 /** Of those the ones with an incomplete body: beyond it the longest arriving one is dropped. */
 const BODIES_ARRIVING_MAX = 8_192;
 

@@ -45,7 +45,7 @@ const SNAPSHOT_MS_PER_PASS = 2;
 const PRICES_SPACING_MS = 100;
 
 /** What the listener gives that serves the sockets. */
-export interface SubscriptionParts {
+interface SubscriptionParts {
   readonly marketData: MarketData;
   /** The node clock. */
   readonly clock: Clock;

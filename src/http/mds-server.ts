@@ -166,7 +166,7 @@ export function arrayFrames(items: readonly string[], bytesMax: number = FRAME_B
   return frames;
 }
 
-export interface MdsServerOptions {
+interface MdsServerOptions {
   readonly marketData: MarketData;
   readonly streams: MarketStreams;
   /** The node clock. */

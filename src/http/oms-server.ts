@@ -47,7 +47,7 @@ import { MDS_LAG, OMS_LAG, SocketHub } from './uws-socket.ts';
 /** Interval at which a part of the open sockets' tokens is checked again, in real milliseconds. */
 const SESSION_CHECK_MS = 1_000;
 
-export interface OmsServerOptions {
+interface OmsServerOptions {
   readonly services: GatewayServices;
   readonly observer: EdgeObserver;
   /** A number above every sequence number that earlier runs of the node used on its streams; by default 0. */

@@ -59,7 +59,7 @@ import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 /** One-way streams. `confirmed-trades` is the final part of `trades`. */
 export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 /** `at-risk` has the same frames for all users, `pending-settlements` for all market makers. */
-export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
+type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
 /** The data of one socket. */
 export interface OmsConnection extends Session {
@@ -76,7 +76,7 @@ export interface OmsConnection extends Session {
 }
 
 /** The options of a reader of sequence numbers. */
-export interface Numbering {
+interface Numbering {
   /** The first number it needs; null: from now on. */
   readonly from: number | null;
 }

@@ -91,7 +91,7 @@ export type SocketMessage =
 export type SocketChannel = PeerChannel<SocketMessage>;
 
 /** A socket of another thread's stream, at the listener of its connection. */
-export interface PassedConnection extends FrameHolder {
+interface PassedConnection extends FrameHolder {
   readonly id: number;
   /** Bytes given to its connection, with the heads of frames. */
   handed: number;
@@ -103,7 +103,7 @@ interface WaitingUpgrade {
   readonly done: (admitted: Outcome<PassedConnection>) => boolean;
 }
 
-export interface PassedStream {
+interface PassedStream {
   readonly pattern: string;
   /** The pattern that the other thread has for it. */
   readonly there: string;

@@ -11,7 +11,7 @@ const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,19})$/;
 const LONG_FORM = /^[1-9][0-9]{20,}$/;
 const DIGITS_FORM = /^[0-9]+$/;
 /** The latest time that a query member may have, in nanoseconds. */
-export interface TimeBound {
+interface TimeBound {
   readonly value: bigint;
   /** As a message names it. */
   readonly text: string;

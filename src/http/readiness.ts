@@ -15,7 +15,7 @@
 import { performance } from 'node:perf_hooks';
 import { ownWithheldTime } from '../runtime/thread-times.ts';
 
-export interface LoopTimes {
+interface LoopTimes {
   /** Real milliseconds, monotonic. */
   readonly nowMs: () => number;
   /** Milliseconds that the loop has been blocked in its poll phase since it began. */

@@ -51,7 +51,7 @@ interface Waiting {
 }
 
 /** Work that waits. Neither function may throw. */
-export interface Work {
+interface Work {
   readonly read: () => void;
   /** Of an order: instead of `read`, once it has waited too long. */
   readonly refuse?: () => void;

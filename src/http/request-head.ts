@@ -85,7 +85,7 @@ export function noHeaders(): Record<HeaderName, string> {
 }
 
 /** A head and whether it is valid. */
-export interface ReadHead {
+interface ReadHead {
   readonly head: RequestHead;
   readonly verdict: Outcome<null>;
   /** True: the head is too long, or the end of the request is ambiguous, so nothing after it may be read (RFC 9112 6.3). */

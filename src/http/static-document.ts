@@ -29,7 +29,7 @@ export function staticDocument(contentType: string, body: Uint8Array, securityPo
   return { contentType, body, securityPolicy, etag: `"${hash.slice(0, 32)}"` };
 }
 
-export interface DocumentReply {
+interface DocumentReply {
   readonly document: StaticDocument;
   /** Headers beside those of every document. */
   readonly extra: readonly (readonly [name: string, value: string])[];

@@ -20,7 +20,7 @@ import { WorkSource } from './reading-turns.ts';
 import type { StreamSocket } from './uws-socket.ts';
 
 /** Queued bytes above which `bbo`, `ticker` and `prices` keep their newest update only, and no snapshot is sent. */
-export const HELD_BYTES = 262_144;
+const HELD_BYTES = 262_144;
 /** Queued bytes above which depth updates are dropped. */
 export const DROPPED_BYTES = 1_048_576;
 

@@ -33,7 +33,7 @@ interface PrintedBook {
 }
 
 /** Data of the best levels, and the part of it that causes an update. */
-export interface BestLevels {
+interface BestLevels {
   readonly data: string;
   readonly levels: string;
 }
@@ -130,7 +130,7 @@ export class ChannelData {
 }
 
 /** One diff for all its readers: at most four frames, made when the first of each kind needs it. */
-export class DepthUpdate {
+class DepthUpdate {
   readonly #market: MarketDefinition;
   readonly #diff: DepthLevels;
   readonly #top: DepthLevels;

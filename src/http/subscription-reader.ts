@@ -29,7 +29,7 @@ const ASSETS_PER_UNIT = 20;
 
 export type ClientSocket = StreamSocket<SubscribedSocket>;
 
-export interface SubscriptionReaderParts {
+interface SubscriptionReaderParts {
   /** Null: addresses are not limited. */
   readonly gate: AddressGate | null;
   /** Of the listener. */

@@ -34,7 +34,7 @@ interface Held {
 }
 
 /** The owner of a pending reply, as a key. */
-export type ReplyOwner = object;
+type ReplyOwner = object;
 
 export class UnreadReplies {
   readonly #held = new Map<ReplyOwner, Held>();

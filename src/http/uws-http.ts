@@ -34,7 +34,7 @@ import type { UnreadReplies } from './unread-replies.ts';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A handler answers its call now or later; `body` is empty for a GET that does not read it. A rejected promise is answered with 500. */
-export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
+type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
 
 export interface HttpRoute {
   readonly method: HttpMethod;
@@ -152,7 +152,7 @@ export interface CallParts {
 }
 
 /** The reply of a call without a handler's reply. */
-export interface CallRoute {
+interface CallRoute {
   readonly pattern: string;
   readonly late: Reject;
   /** Real milliseconds. */

@@ -48,7 +48,7 @@ import type { EdgeObserver, HttpCall, Listener } from './uws-http.ts';
 /** Limit of a frame, inbound and outbound (AMB-95, wire.md 9.1). */
 export const FRAME_BYTES_MAX: number = BODY_BYTES_MAX;
 /** Sockets of one listener. Further ones are rejected with 503 before the upgrade. */
-export const SOCKETS_MAX = 16_384;
+const SOCKETS_MAX = 16_384;
 /** Where users with funds have reserved places: the fraction available to the others. */
 const PUBLIC_SHARE = 3 / 4;
 const LAG_BYTES_UNDER_PRESSURE: number = SOCKET_LAG_BYTES_MAX / 16;
@@ -85,7 +85,7 @@ export const OMS_LAG: LagRule = {
 export const MDS_LAG: LagRule = { code: 1000, reason: '', hardDropMs: 1_000, messagesMax: SOCKET_LAG_MESSAGES_MAX };
 
 /** A stream, without its admission. */
-export interface SocketRoute<T> {
+interface SocketRoute<T> {
   /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
   readonly pattern: string;
   readonly lag: LagRule;

@@ -198,7 +198,7 @@ const TAKE_USD_MIN = 120;
 /** Through so many parts per million the taker may trade: some quotes of each maker. */
 const TAKE_PPM = HALF_SPREAD_PPM + 6 * SPACING_PPM;
 
-export interface Take {
+interface Take {
   readonly side: SideWord;
   readonly price: number;
   readonly quantity: number;

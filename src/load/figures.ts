@@ -14,7 +14,7 @@ export interface Measurement extends Partial<Circumstances> {
 }
 
 /** A figure in four significant digits or as a whole number. */
-export function figureText(value: number): string {
+function figureText(value: number): string {
   const digits = Math.abs(value) >= 1_000 ? 0 : Math.abs(value) >= 10 ? 1 : 3;
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -13,10 +13,10 @@ import type { AssetId } from '../core/ids.ts';
 import { BATCH_ORDERS, type Flow, type LoadMarket } from './plan.ts';
 
 /** The two users: the first sells, the second buys and has the resting orders. */
-export type Seat = 0 | 1;
+type Seat = 0 | 1;
 export const BUYER: Seat = 1;
 
-export interface Message {
+interface Message {
   readonly user: Seat;
   readonly frame: string;
   /** Replies that it gets. */

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { COMMIT, IS_COMMIT_BUILT, VERSION } from '../runtime/version.ts';
 
-export interface Machine {
+interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryMiB: number;

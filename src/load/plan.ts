@@ -32,7 +32,7 @@ export interface LoadMarket {
 }
 
 /** `new`: keys of this run, funded by the faucet of the operator API. `own`: two key files, the seller first. */
-export type LoadUsers =
+type LoadUsers =
   | { readonly kind: 'new'; readonly ops: string; readonly token: string }
   | { readonly kind: 'own'; readonly keyFiles: readonly [string, string] };
 

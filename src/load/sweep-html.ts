@@ -27,7 +27,7 @@ const RIGHT = 24;
 /** 99.999 %: five nines of the logarithmic axis. */
 const NINES_MAX = 5;
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 

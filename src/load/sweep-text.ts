@@ -3,7 +3,7 @@ import type { Figure } from './figures.ts';
 import type { Latency, LoadResult, Timed } from './plan.ts';
 import type { SweepReport, SweepStep } from './sweep.ts';
 
-export const TIMED_LABELS: Readonly<Record<Timed, string>> = {
+const TIMED_LABELS: Readonly<Record<Timed, string>> = {
   create: 'create to Received',
   replace: 'replace to Received',
   cancel: 'cancel to Received',

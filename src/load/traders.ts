@@ -23,7 +23,7 @@ const ONE_18 = 10n ** 18n;
 const CONFIRMED_MS_MAX = 60_000;
 const LOOK_MS = 20;
 
-export interface Trader {
+interface Trader {
   readonly key: SigningKey;
   readonly control: WebSocket;
 }

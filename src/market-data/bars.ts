@@ -40,7 +40,7 @@ export interface SpannedBar extends Bar {
 }
 
 /** The prices of rows. */
-export type PriceColumns = Readonly<Record<'open' | 'high' | 'low' | 'close', Float64Array>>;
+type PriceColumns = Readonly<Record<'open' | 'high' | 'low' | 'close', Float64Array>>;
 
 /** The volumes of rows, each below 2^128. */
 export class VolumeColumn {

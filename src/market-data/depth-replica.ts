@@ -27,7 +27,7 @@ export const DEPTH_LEVELS_MAX = 10_000;
 export const DIFF_LEVELS_MAX = 20_000;
 
 /** `waiting`: before the first reset; `live`: contiguous; `gap`: needs a reset. */
-export type ReplicaState = 'waiting' | 'live' | 'gap';
+type ReplicaState = 'waiting' | 'live' | 'gap';
 
 export class DepthReplica {
   readonly #asks: DepthSide;

@@ -14,7 +14,7 @@ import type { MarketData } from './market-data.ts';
 import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions, OLDER_SPACING_MS } from './market-data-feed.ts';
 
 /** Shared memory of this thread and others (node/node-words.ts). */
-export interface MarketDataSignals {
+interface MarketDataSignals {
   mayListen(): boolean;
   /** The open port, also of an earlier thread; 0 before the listener was opened; negative if opening failed. */
   mdsPort(): number;
@@ -24,12 +24,12 @@ export interface MarketDataSignals {
 }
 
 /** The public streams: they accept frames immediately and send them at `flush`. */
-export interface MarketDataStreams extends FeedSink {
+interface MarketDataStreams extends FeedSink {
   flush(): void;
 }
 
 /** The public listener of the thread. */
-export interface MarketDataListener {
+interface MarketDataListener {
   /** @returns the open port. Rejects if it is not available. */
   open(port: number): Promise<number>;
   /** Writes the listener's gauges. */
@@ -37,7 +37,7 @@ export interface MarketDataListener {
   close(): void;
 }
 
-export interface MarketDataOptions extends MarketDataFeedOptions {
+interface MarketDataOptions extends MarketDataFeedOptions {
   readonly signals: MarketDataSignals;
   readonly streams: MarketDataStreams;
   readonly listenerOf: (data: MarketData) => MarketDataListener;

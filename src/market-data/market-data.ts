@@ -52,9 +52,9 @@ import { secondOf, TradeHistory } from './trade-history.ts';
 import type { WideQuery } from './wide-klines.ts';
 
 /** Maximum delay of changes for merging them into one diff (AMB-98). */
-export const DEPTH_MERGE_NS: bigint = 10n * MILLISECOND_NS;
+const DEPTH_MERGE_NS: bigint = 10n * MILLISECOND_NS;
 /** Minimum interval between two ticker frames of a market, and between two frames of all tickers (TKR-03). */
-export const TICKER_SPACING_NS: bigint = SECOND_NS;
+const TICKER_SPACING_NS: bigint = SECOND_NS;
 /** Interval after which a resync is requested again, in case the first request was lost. */
 const RESYNC_REPEAT_NS: bigint = SECOND_NS;
 /** Rows in one kline frame: below 1 MiB. */
@@ -84,7 +84,7 @@ export interface MarketTicker extends QuotedTicker {
 }
 
 /** The times of a tick. */
-export interface TickTimes {
+interface TickTimes {
   /** Node clock. */
   readonly nowNs: TimestampNs;
   /** Real time, monotonic, from any origin. */

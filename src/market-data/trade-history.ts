@@ -14,7 +14,7 @@ import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
 /** Seconds for which rows are kept (KLN-04). */
 export const RETENTION_SECONDS = 604_800;
 /** Single trades of one market; 32 MiB. Exact for a market with up to 12 trades a second all day. */
-export const KEPT_TRADES_MAX = 1_048_576;
+const KEPT_TRADES_MAX = 1_048_576;
 const DETAIL_HOURS = 25;
 
 /** Which buckets are wanted, in seconds: of those in [from, to), newest first, `limit` behind the first `skip`. */

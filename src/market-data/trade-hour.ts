@@ -16,7 +16,7 @@ export const HOUR_SECONDS = 3_600;
 const NONE = -1;
 
 /** A trade as this module sums it. */
-export interface SummedTrade {
+interface SummedTrade {
   readonly tradeId: number;
   readonly price: RawPrice;
   readonly quantity: RawQuantity;

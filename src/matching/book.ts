@@ -50,7 +50,7 @@ export interface BookWatcher {
   leave(index: number): number;
 }
 
-export interface BookParts {
+interface BookParts {
   readonly orders: OrderPool;
   readonly ids: OrderIds;
   readonly events: MarketEvents;

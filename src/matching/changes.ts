@@ -28,7 +28,7 @@ import type { Triggers } from './triggers.ts';
 import type { Waiting } from './waiting.ts';
 
 /** The parts of the engine that a replace changes. */
-export interface ChangePlace {
+interface ChangePlace {
   readonly book: Book;
   readonly triggers: Triggers;
   readonly events: MarketEvents;

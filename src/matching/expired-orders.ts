@@ -19,7 +19,7 @@ import { ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf } from './placement.ts';
 
 /** The part of the opposite side that an order could match. */
-export interface Reach {
+interface Reach {
   readonly side: Side;
   /** Owner of the order: with self-trade prevention the owner's resting orders are not matched. */
   readonly user: number;

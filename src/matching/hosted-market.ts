@@ -17,7 +17,7 @@ const POLL_BUDGET = 64;
 /** Steps of uncrossing per poll: about 100 µs (uncross.ts). */
 const UNCROSS_BUDGET = 256;
 
-export interface MarketBeginning {
+interface MarketBeginning {
   /** With 18 decimals; null before the first. */
   readonly oraclePrice: bigint | null;
   readonly hashSeed: bigint;

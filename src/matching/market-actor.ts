@@ -64,7 +64,7 @@ const CLEARING_UNREAD_MAX = 65_536;
 
 type PriceAccepted = Extract<Effect, { kind: 'priceAccepted' }>;
 
-export interface MarketShardWiring {
+interface MarketShardWiring {
   readonly name: string;
   readonly clock: Clock;
   /** Key of the id hashes, shared with the gateway; no event depends on it. */

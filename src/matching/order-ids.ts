@@ -49,13 +49,13 @@ const FREE: number = ORDER_STATE.free;
 export const UNKNOWN = 0;
 
 /** An id in the memory that contains it. */
-export interface IdWords {
+interface IdWords {
   readonly words: Int32Array;
   readonly orderIdAt: number;
   readonly orderIdBytes: number;
 }
 
-export interface OrderIdsOptions {
+interface OrderIdsOptions {
   readonly capacity: number;
   readonly key: HashKey;
   /** Limit per user. */

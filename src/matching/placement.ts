@@ -79,7 +79,7 @@ function placeSized(book: Book, index: number, money: Money): void {
 }
 
 /** Limits of an order: before matching, or what is left of them after it. */
-export interface Allowed extends Money {
+interface Allowed extends Money {
   readonly lots: number;
 }
 

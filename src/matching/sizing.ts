@@ -17,7 +17,7 @@ import { SIDE, type Side } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 
-export interface Bounds {
+interface Bounds {
   /** The worst price. */
   readonly price: number;
   /** Base lots wanted. */

@@ -1,7 +1,7 @@
 /** Triggers at one price, by acceptance. A removal leaves a hole; holes are compacted when they are the majority. */
 import { assert } from '../core/assert.ts';
 
-export interface Trigger {
+interface Trigger {
   /** The order sequence, which sorts the triggers of one price. */
   readonly order: number;
 }

@@ -17,8 +17,8 @@ const SERVER_FORM = '^(?:nats|tls)://[^\\s/@,]{1,253}:[0-9]{1,5}$';
 const SERVERS_MAX = 15;
 const ROLES = ['node', 'replica'] as const;
 const REPLICATIONS = ['off', 'sync'] as const;
-export const LEASE_MS_MIN = 500;
-export const LEASE_MS_MAX = 30_000;
+const LEASE_MS_MIN = 500;
+const LEASE_MS_MAX = 30_000;
 
 const Name = Type.String({ pattern: NAME_FORM, description: '1 to 32 of a-z, 0-9 and -' });
 const Path = Type.String({ minLength: 1, description: 'the path of a file' });
@@ -108,7 +108,7 @@ export interface ClusterMember {
 }
 
 /** Paths of PEM files. `certFile` and `keyFile` go together. */
-export interface ClusterTls {
+interface ClusterTls {
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;

@@ -22,7 +22,7 @@ export function demoSettings(node: Pick<DemoSettings, 'oms' | 'ops' | 'operatorT
   return { ...node, makers, taker: seedOf(DEMO_BYTE.taker), seed: randomInt(2 ** 32) };
 }
 
-export interface DemoThreadOptions {
+interface DemoThreadOptions {
   readonly entry: URL;
   readonly settings: DemoSettings;
   readonly log: {

@@ -11,9 +11,9 @@ const LOOK_MS = 1_000;
 const MEBIBYTE = 1_048_576;
 const LAST_SHARE = 8;
 
-export type DiskState = 'enough' | 'low' | 'full';
+type DiskState = 'enough' | 'low' | 'full';
 
-export interface DiskWatchParts {
+interface DiskWatchParts {
   readonly directory: string;
   /** Setting `disk_reserve_mib`; 0: nothing is watched. */
   readonly reserveMib: () => number;

@@ -40,7 +40,7 @@ export const NODE_VARIABLES = [
   'RINGBOOK_LEASE_MS',
 ] as const;
 
-export type NodeVariable = (typeof NODE_VARIABLES)[number];
+type NodeVariable = (typeof NODE_VARIABLES)[number];
 type FileVariable = 'RINGBOOK_OPERATOR_TOKEN';
 
 const PREFIX = 'RINGBOOK_';

@@ -14,7 +14,7 @@ import type { Amount18 } from '../core/units.ts';
 import type { Counter, Gauge, MetricsWriter } from '../runtime/metrics.ts';
 
 /** The methods of a logger that are used. */
-export interface LiquidationLog {
+interface LiquidationLog {
   info(values: object, message: string): void;
   warn(values: object, message: string): void;
 }

@@ -57,7 +57,7 @@ function mayRestart(plan: Plan, thread: string): boolean {
   return plan.threads.some(({ name, onDeath }) => name === thread && onDeath === 'restart');
 }
 
-export interface RestOptions {
+interface RestOptions {
   readonly timeoutMs: number;
   /** Work that is not in a ring: signatures in the pool, requests that wait for an answer, depth diffs that are spaced by time. */
   readonly isBusy: () => boolean;

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from '../core/config-error.ts';
 import { binaryName } from '../http/uws-integrity.ts';
 
-export interface Removal {
+interface Removal {
   /** Relative to the folder of the packages. */
   readonly path: string;
   readonly bytes: number;
@@ -22,7 +22,7 @@ const COMPILER: readonly string[] = ['typescript', '@typescript'];
 const OF_DEVELOPMENT = '@biomejs/biome';
 
 /** A folder `node_modules`. */
-export interface Packages {
+interface Packages {
   readonly folder: string;
   /** Of a clone or an image, not of a program that has ringbook as a package: nothing else needs what is in it. */
   readonly isOwn: boolean;

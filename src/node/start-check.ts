@@ -32,7 +32,7 @@ const DAMAGE_FORM = /^damaged (.*)$/;
 const UNCHECKED_FORM = /^unchecked (.*)$/;
 const REFUSAL_FORM = /^refused (.*)$/;
 
-export interface CheckObserver {
+interface CheckObserver {
   readonly progress: (pagesRead: number, pages: number) => void;
   /** A line that the child prints to its standard error: it died. */
   readonly printed: (line: string) => void;

@@ -19,7 +19,7 @@ import {
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
 
-export const MAIN_THREAD = 'main';
+const MAIN_THREAD = 'main';
 const MARKET_BATCH_RECORDS = 256;
 const GATEWAY_BATCH_RECORDS = 512;
 const MARKET_DATA_BATCH_RECORDS = 1_024;

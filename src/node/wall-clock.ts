@@ -9,7 +9,7 @@ const APART_NS_MAX = 2_000_000n;
 /** Threads wait by the monotonic clock: after a step of this they look again at once. */
 const WAKE_NS = 100_000_000n;
 
-export interface WallClockParts {
+interface WallClockParts {
   readonly clock: SharedClock;
   /** Whether hooks or recorded times may push the clock ahead for good: dev and test. */
   readonly mayBePushed: boolean;
@@ -24,7 +24,7 @@ export interface WallClockParts {
   readonly held: (reason: string | null) => void;
 }
 
-export interface WallClockState {
+interface WallClockState {
   /** System clock − node clock, as of the last reading. */
   readonly differenceNs: bigint;
   /** Why the node is not ready; null while it follows. */

@@ -177,7 +177,7 @@ export function readRejectFill(body: unknown): Outcome<RejectFill> {
 }
 
 /** The gateway's copy of the registry. */
-export interface RegistryRows {
+interface RegistryRows {
   readonly assets: ReadonlyMap<AssetId, AssetRow>;
   readonly configs: ReadonlyMap<string, ConfigRow>;
   readonly definitions: ReadonlyMap<AssetId, MarketDefinition>;

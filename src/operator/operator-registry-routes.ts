@@ -21,7 +21,7 @@ export function registryRoutes(parts: OpsParts, log: Logger): readonly OpsRoute[
 }
 
 /** The `{asset_id}` of a path, in its normal form. */
-export function assetParam(call: OpsCall): Outcome<AssetId> {
+function assetParam(call: OpsCall): Outcome<AssetId> {
   const id = parseAssetId(call.param('asset_id'));
   return id === null ? rejected(reject('INVALID_REQUEST', 'an asset id is expected', 'asset_id')) : accepted(id);
 }

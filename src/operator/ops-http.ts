@@ -67,7 +67,7 @@ export interface OpsRoute {
   readonly query?: QueryMembers;
 }
 
-export interface OpsHttpOptions {
+interface OpsHttpOptions {
   readonly token: string;
   readonly log: Logger;
   readonly isRecovering: () => boolean;

@@ -39,7 +39,7 @@ export interface WallClockView {
 }
 
 /** The members of the configuration (node/config.ts) that the operator API reads. */
-export interface OpsConfig {
+interface OpsConfig {
   readonly profile: Profile;
   readonly hooks: boolean;
   readonly chains: 'simulated' | 'none';
@@ -55,7 +55,7 @@ export interface OpsConfig {
   readonly opsNames?: readonly string[];
 }
 
-export interface NodeBounds {
+interface NodeBounds {
   /** Setting `max_open_orders_node`. */
   readonly openOrders: number;
   /** In the verifier pool, beyond which orders wait at the gateway; null where there is no pool. */

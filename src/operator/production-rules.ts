@@ -11,7 +11,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { shortAddress } from './config-bodies.ts';
 
 /** Whether chains of a kind may be registered and opened. A simulated chain mints deposits on request. */
-export function servesChainKind(profile: Profile, kind: string): boolean {
+function servesChainKind(profile: Profile, kind: string): boolean {
   return profile !== 'production' || kind !== 'simulated';
 }
 

@@ -28,7 +28,7 @@ export const SEED_CHAINS: readonly SeedChain[] = [
 ];
 
 /** The JSON body of one operator call. */
-export type Body = Readonly<Record<string, unknown>>;
+type Body = Readonly<Record<string, unknown>>;
 type BodyByAsset = Readonly<Record<string, Body>>;
 
 function token(chainId: string, byte: string, decimals: number, caps: readonly [string, string], first = '0'): Body {

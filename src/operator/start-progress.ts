@@ -10,10 +10,10 @@ export interface StartStep {
 }
 
 /** Milliseconds of each executed step, and in total. */
-export type StartTimes = Readonly<Record<string, number>>;
+type StartTimes = Readonly<Record<string, number>>;
 
 /** Receives the progress of a start, and the duration of its steps at the end. */
-export interface StartReport {
+interface StartReport {
   readonly step: (step: StartStep) => void;
   readonly started: (times: StartTimes) => void;
 }

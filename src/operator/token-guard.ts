@@ -14,7 +14,7 @@ const REFILL_MS = 1_000;
 export const ADDRESSES_MAX = 4_096;
 
 /** `limited`: wrong too often. */
-export type TokenVerdict = 'right' | 'wrong' | 'limited';
+type TokenVerdict = 'right' | 'wrong' | 'limited';
 
 interface Bucket {
   left: number;

@@ -15,7 +15,7 @@ export const COMMAND_NOTE = {
   timed: 3,
 } as const;
 
-export type CommandNoteKind = (typeof COMMAND_NOTE)[keyof typeof COMMAND_NOTE];
+type CommandNoteKind = (typeof COMMAND_NOTE)[keyof typeof COMMAND_NOTE];
 
 /** Bytes of one note in a ring. */
 export const NOTE_BYTES: number = recordBytes(CommandNote.bytes);

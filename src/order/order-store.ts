@@ -90,7 +90,7 @@ interface Hashes {
   id: number;
 }
 
-export interface OrderStoreOptions {
+interface OrderStoreOptions {
   /** Records that may be claimed or added at once, 1 to 2^27. */
   readonly ordersMax: number;
   /** Of the hashes of users and ids. */

@@ -24,7 +24,7 @@ export function mayHold(account: AccountType, asset: AssetId, risk: RiskTerms): 
   return account.kind === 'isolated_margin' ? account.asset === asset : !risk.isIsolatedOnly;
 }
 
-export interface Trade {
+interface Trade {
   readonly asset: AssetId;
   readonly side: Side;
   readonly isSpot: boolean;

@@ -64,7 +64,7 @@ export function netInterest({ credits, borrows }: Interest): bigint {
 }
 
 /** max(credits, borrows) (CAP-03). */
-export function openInterest({ credits, borrows }: Interest): bigint {
+function openInterest({ credits, borrows }: Interest): bigint {
   return larger(credits, borrows);
 }
 
@@ -80,7 +80,7 @@ export function isOverUtilized(
 }
 
 /** Before and after a trade, and after the change of one party alone. */
-export interface Change {
+interface Change {
   readonly before: Measures;
   readonly after: Measures;
   readonly own: Measures;
@@ -113,7 +113,7 @@ export function breaksCap(risk: RiskTerms, prices: AssetPrices, change: Change):
 }
 
 /** What open orders of a side may add in all: margin orders to the legs, spot buys to the collateral. */
-export interface Addition {
+interface Addition {
   readonly side: Side;
   readonly isSpot: boolean;
   /** 10^-18 of the asset. */
@@ -121,7 +121,7 @@ export interface Addition {
 }
 
 /** The measures with all that open orders may add; a spot sell adds nothing. */
-export function measuresWith(measures: Measures, { side, isSpot, added }: Addition): Measures {
+function measuresWith(measures: Measures, { side, isSpot, added }: Addition): Measures {
   const { credits, borrows, collateral } = measures;
   // mutant: collateral-cap-entry
   if (isSpot) return side === SIDE.buy ? { credits, borrows, collateral: collateral + added } : measures;

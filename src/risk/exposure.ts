@@ -33,7 +33,7 @@ const ONE_LOT = 1 as RawQuantity;
 const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** The share of a notional that an order of the side requires, at the scale WEIGHT_ONE; never negative. */
-export function requirementWeight(side: Side, { risk, imFactor, prices }: AssetTerms): bigint {
+function requirementWeight(side: Side, { risk, imFactor, prices }: AssetTerms): bigint {
   if (side === SIDE.sell) return risk.liabilityWeight * (2n * FACTOR_ONE - imFactor) - WEIGHT_ONE;
   return WEIGHT_ONE - (prices.isBroken ? 0n : risk.collateralFactor) * imFactor;
 }
@@ -110,7 +110,7 @@ export const EXPOSURE_BOOK = {
   /** Reduce-only, and takes at once: adds no exposure. */
   onArrival: 4,
 } as const;
-export type ExposureBook = (typeof EXPOSURE_BOOK)[keyof typeof EXPOSURE_BOOK];
+type ExposureBook = (typeof EXPOSURE_BOOK)[keyof typeof EXPOSURE_BOOK];
 
 /** The book in which an order of a margin-type account counts. */
 export function exposureBook(

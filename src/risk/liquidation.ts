@@ -26,7 +26,7 @@ import type { RiskTerms } from './risk-terms.ts';
 const PERCENT_ONE = 100n;
 const MIDPOINT = 2n;
 /** Surplus over requirement that a take-over and auto-deleveraging leave, in percent (AMB-58). */
-export const BUFFER_PERCENT = 2n;
+const BUFFER_PERCENT = 2n;
 
 type Decimals = Pick<MarketDefinition, 'priceDecimals' | 'quantityDecimals'>;
 
@@ -89,7 +89,7 @@ export function wholeLots(amount: Amount18, { quantityDecimals }: Pick<Decimals,
   return Number(smaller(lots, BigInt(RAW_MAX))) as RawQuantity;
 }
 
-export interface ClipTerms {
+interface ClipTerms {
   /** Amount of the asset as it was taken over, and what is left of it; signed, 18 decimals. */
   readonly taken: Amount18;
   readonly open: Amount18;
@@ -119,7 +119,7 @@ export function clipQuantity({ taken, open, fraction, usd, reference }: ClipTerm
 // ---- the buffer above the initial margin
 
 /** Equity and initial surplus at both prices: `MarginSums` has them. */
-export type BufferSums = Pick<MarginSums, 'equityOracle' | 'equityMark' | 'initialOracle' | 'initialMark'>;
+type BufferSums = Pick<MarginSums, 'equityOracle' | 'equityMark' | 'initialOracle' | 'initialMark'>;
 
 /** Surplus below 2 % of the requirement, times 100: negative where there is more. Requirement = equity − surplus (AMB-48). */
 function bufferGap(equity: bigint, surplus: bigint): bigint {
@@ -218,7 +218,7 @@ function descending(a: bigint, b: bigint): number {
 }
 
 /** A position of the backstop that is to be closed at one price. */
-export interface Closing {
+interface Closing {
   readonly legs: Legs;
   readonly terms: AssetTerms;
   /** Of `adlPrice`. */

@@ -64,7 +64,7 @@ export function entryPrice({ base, entry }: Legs): Amount18 | null {
   return base === 0n ? null : (mulDivFloor(entry, ONE_18, magnitude(base)) as Amount18);
 }
 
-export type PositionSide = 'long' | 'short' | 'closed';
+type PositionSide = 'long' | 'short' | 'closed';
 
 /** A flat position with a quote rest is closed until it is folded (AMB-69). */
 export function sideOf({ base }: Legs): PositionSide {

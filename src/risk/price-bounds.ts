@@ -17,7 +17,7 @@ import type { PriceSources } from './asset-terms.ts';
 import { isUsable, MARK_STALE_NS, ORACLE_STALE_NS } from './prices.ts';
 
 /** What bounds the price of an order. */
-export interface PriceKnowledge {
+interface PriceKnowledge {
   readonly sources: PriceSources;
   /** Fraction of the worse price, 10^-18, above 0 and at most 1 (setting `market_order_band`). */
   readonly band: bigint;

@@ -37,7 +37,7 @@ export function isStale(timeNs: TimestampNs, staleNs: bigint, nowNs: TimestampNs
   return nowNs - timeNs > staleNs;
 }
 
-export interface SourceRule {
+interface SourceRule {
   readonly staleNs: bigint;
   /** Good updates in a row that heal a tripped source, at least 1 (setting `breaker_recovery_updates`). */
   readonly recoveryUpdates: number;

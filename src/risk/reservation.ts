@@ -140,7 +140,7 @@ export interface Means {
 }
 
 /** What it may still match: lots of a buy; the target of a sale, 10^-18 USD. */
-export interface Wanted {
+interface Wanted {
   readonly lots: number;
   readonly target: bigint;
 }

@@ -56,7 +56,7 @@ export interface RiskTerms {
 }
 
 /** What binds the mark of an asset beside its row (operator-api.md 4.1, 4.10, MON-06). */
-export interface MarkTerms {
+interface MarkTerms {
   /** A fraction as a decimal; null: as the factors have it; 'none': no band. */
   readonly markBand: string | null;
   readonly bandAgeNs: bigint;

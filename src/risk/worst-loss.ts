@@ -38,7 +38,7 @@ const WEIGHED = ONE_18 * WEIGHT_ONE;
 const HIGHEST_RATE = RATE_SCALE - 1n;
 
 /** Decimals and fee rates of the market. */
-export type LossMarket = Pick<MarketDefinition, 'priceDecimals' | 'quantityDecimals' | 'makerFeeRate' | 'takerFeeRate'>;
+type LossMarket = Pick<MarketDefinition, 'priceDecimals' | 'quantityDecimals' | 'makerFeeRate' | 'takerFeeRate'>;
 
 /** What an order may still match, and its worst price. */
 export interface LossTerms {

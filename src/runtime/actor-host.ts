@@ -15,7 +15,7 @@ import { MAIN_CHANNEL, type Plan, type PlannedActor, type PlannedEdge, threadOf 
 import { PAUSE, type TraceLog } from './trace-log.ts';
 
 /** The environment of a host. */
-export interface HostContext {
+interface HostContext {
   readonly plan: Plan;
   readonly clock: Clock;
   readonly bells: BellBoard;

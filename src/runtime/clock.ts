@@ -18,7 +18,7 @@
 import { assert } from '../core/assert.ts';
 import type { Clock, TimestampNs } from '../core/units.ts';
 
-export type ClockMode = 'system' | 'manual';
+type ClockMode = 'system' | 'manual';
 
 export interface ClockStart {
   readonly mode: ClockMode;
@@ -62,7 +62,7 @@ const IS_CHANGING = 1;
 const IS_SLOWED = 2;
 const SEQUENCE_STEP = 4;
 /** Time that is slowed runs a tenth slower (MCH-02). */
-export const SLOWED_DIVISOR = 10n;
+const SLOWED_DIVISOR = 10n;
 
 /** Creates the memory of a SharedClock; passed to every thread. */
 export function createClock({ mode, notBeforeNs }: ClockStart): SharedArrayBuffer {

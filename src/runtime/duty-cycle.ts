@@ -11,7 +11,7 @@
 export const UNITS_PER_HEARTBEAT = 1_024;
 
 /** A long job: it yields how many units of its work it has done since it last did. */
-export type Job<Result> = Iterator<number, Result, undefined>;
+type Job<Result> = Iterator<number, Result, undefined>;
 
 export class DutyCycle {
   /** For work that no thread watches: tools, tests, a start. */

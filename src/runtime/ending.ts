@@ -6,7 +6,7 @@ import { type LogMemory, writeLastLine } from './log-buffer.ts';
 import { sourceStack } from './source-stack.ts';
 
 /** `died`: the thread ended, or an error was not caught; `disk full`: for lack of space. */
-export type EndCause = HangCause | 'died' | 'disk full';
+type EndCause = HangCause | 'died' | 'disk full';
 
 export interface Ending {
   /** For people: thread, cause and duration, or the error. */

@@ -27,9 +27,9 @@ import { leaveTerminals } from './standard-streams.ts';
 import { threadTimes } from './thread-times.ts';
 
 /** Exit code after a broken invariant or a lost thread (operator-api.md §1). */
-export const EXIT_BROKEN = 70;
+const EXIT_BROKEN = 70;
 /** After a full disk: a start would end likewise, so a supervisor should not try (MCH-04). */
-export const EXIT_DISK_FULL = 78;
+const EXIT_DISK_FULL = 78;
 const LOOK_MS = 10;
 /** How much of an interval counts in which a thread had no CPU at all. */
 const STARVED_SHARE = 0.05;
@@ -42,7 +42,7 @@ export interface RunningWorker {
 }
 
 /** What a fail-stop ends beside the workers. */
-export interface ProcessLogs {
+interface ProcessLogs {
   readonly memory: LogMemory;
   /** Ends the thread that writes the lines. @returns false when it is blocked in the kernel. */
   readonly end: () => Promise<boolean>;

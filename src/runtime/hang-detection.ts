@@ -30,7 +30,7 @@ export interface Hang {
 }
 
 /** One check of a watcher. */
-export interface Look {
+interface Look {
   /** Milliseconds since the previous check. */
   readonly sinceMs: number;
   /** The kernel's id of the thread; UNKNOWN_THREAD if it is not set. */

@@ -24,7 +24,7 @@ import { ownThread, type ThreadTimesReader } from './thread-times.ts';
 
 export type ThreadState = 'starting' | 'recovering' | 'running' | 'draining' | 'stopped';
 /** `stop`: handle every waiting record, then end. `halt`: end now without further changes. */
-export type ThreadCommand = 'run' | 'stop' | 'halt';
+type ThreadCommand = 'run' | 'stop' | 'halt';
 
 const STATES: readonly ThreadState[] = ['starting', 'recovering', 'running', 'draining', 'stopped'];
 const COMMANDS: readonly ThreadCommand[] = ['run', 'stop', 'halt'];

@@ -13,7 +13,7 @@ import { STANDARD_ERROR, writeWithin } from './standard-streams.ts';
 
 /** One for each logger, as a lane has one writer; `output` is that of the ready line. */
 export const LOG_LANES = ['main', 'ops', 'clearing', 'market-data', 'chain', 'output'] as const;
-export type LogLaneName = (typeof LOG_LANES)[number];
+type LogLaneName = (typeof LOG_LANES)[number];
 
 const LANE_BYTES = 262_144;
 /** A longer line is not written: it is counted as dropped. */
@@ -22,7 +22,7 @@ export const LINE_BYTES_MAX = 65_536;
 export const LAST_LINE_MS = 200;
 /** A fail-stop, and the kill when it fails: more last lines there are not. */
 export const LAST_LINES = 4;
-export const LAST_LINE_BYTES = 16_384;
+const LAST_LINE_BYTES = 16_384;
 
 /** Words of the state. */
 export const LOG_WORD = {

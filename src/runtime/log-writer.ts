@@ -30,7 +30,7 @@ const RETRY_MS = 20;
 const LINE_END = 0x0a;
 
 /** As writeSync of node:fs: throws what the system call refused. */
-export type Write = (descriptor: number, bytes: Uint8Array, at: number, length: number) => number;
+type Write = (descriptor: number, bytes: Uint8Array, at: number, length: number) => number;
 
 /** One stream: what is to be written, and how far it is. */
 class Output {

@@ -23,7 +23,7 @@ const SECRETS: readonly string[] = [
   'token',
 ];
 
-export interface LoggingOptions {
+interface LoggingOptions {
   /** The thread or module that logs. */
   readonly name: string;
   readonly level: Level;

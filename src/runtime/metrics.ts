@@ -11,7 +11,7 @@
  */
 import { assert, InvariantError } from '../core/assert.ts';
 
-export type MetricKind = 'counter' | 'gauge' | 'histogram';
+type MetricKind = 'counter' | 'gauge' | 'histogram';
 
 export interface MetricDefinition {
   readonly name: string;
@@ -39,7 +39,7 @@ export type MetricSnapshot =
 const SUB_BUCKETS = 16;
 const OCTAVE_FIRST = 4;
 const OCTAVE_END = 41;
-export const HISTOGRAM_BUCKETS: number = SUB_BUCKETS * (1 + OCTAVE_END - OCTAVE_FIRST);
+const HISTOGRAM_BUCKETS: number = SUB_BUCKETS * (1 + OCTAVE_END - OCTAVE_FIRST);
 /** The highest value of each bucket. */
 const HIGHEST: Float64Array = Float64Array.from({ length: HISTOGRAM_BUCKETS }, (_, bucket) => highestOf(bucket));
 const CELLS: Readonly<Record<MetricKind, number>> = { counter: 1, gauge: 1, histogram: 3 + HISTOGRAM_BUCKETS / 2 };

@@ -64,7 +64,7 @@ export class HandRunner {
   }
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly seed: number;
   /** Maximum number of records per step; each step draws from 1 to this. */
   readonly batchRecordsMax: number;

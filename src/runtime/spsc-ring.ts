@@ -55,7 +55,7 @@ export type RecordHandler = (typeId: number, at: number, bytes: number) => boole
 /** Receives the position of the next record; its payload is not validated. */
 export type RecordWatcher = (typeId: number, at: number, bytes: number) => void;
 
-export interface RingSize {
+interface RingSize {
   /** Size of the data, a power of two from 1 KiB to 1 GiB. */
   readonly capacityBytes: number;
   /** Bytes that only urgent claims may use; a multiple of 8, at most half of the capacity. */
@@ -81,7 +81,7 @@ export function createRing({ capacityBytes, reservedBytes }: RingSize): SharedAr
 }
 
 /** @throws InvariantError when `ring` was not made by createRing. */
-export function ringSize(ring: SharedArrayBuffer): RingSize {
+function ringSize(ring: SharedArrayBuffer): RingSize {
   const words = new Int32Array(ring);
   assert(words[MAGIC_WORD] === RING_MAGIC, 'shared memory is a ring of this version');
   const capacityBytes = words[CAPACITY_WORD] ?? 0;

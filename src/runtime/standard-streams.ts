@@ -78,7 +78,7 @@ export function leaveTerminals(): void {
   }
 }
 
-export type Written = 'done' | 'waits' | 'failed';
+type Written = 'done' | 'waits' | 'failed';
 
 /**
  * Writes what goes at once.

@@ -26,7 +26,7 @@ const LOOK_MS = 5;
 /** Time for modules to load on an overloaded machine. */
 const LOADING_MS_MAX = 30_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   /** The main thread's context and runner. */
   readonly context: ThreadContext;
   readonly runner: EventLoopRunner;

@@ -10,7 +10,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync 
 import { constants, setPriority } from 'node:os';
 
 /** `runnable` has a CPU or waits for one; `blocked` is an uninterruptible wait (state D): a disk, or memory from one. */
-export type KernelState = 'runnable' | 'sleeping' | 'blocked';
+type KernelState = 'runnable' | 'sleeping' | 'blocked';
 
 /** Milliseconds since the thread began. */
 export interface ThreadTimes {
@@ -78,14 +78,14 @@ export function lowerOwnPriority(): void {
 }
 
 /** Milliseconds that the thread which made it has been runnable without a CPU since it began. */
-export interface WithheldTime {
+interface WithheldTime {
   /** Accurate to WITHHELD_AGE_MS of the past. @param nowMs real milliseconds, monotonic. */
   ms(nowMs: number): number;
   close(): void;
 }
 
 /** Withheld time is read from the kernel, in some 5 µs, at most so often. */
-export const WITHHELD_AGE_MS = 2;
+const WITHHELD_AGE_MS = 2;
 /** Three decimal numbers of at most 20 digits. */
 const SCHEDSTAT_BYTES_MAX = 64;
 const SPACE = 0x20;
@@ -125,7 +125,7 @@ class OwnWithheldTime implements WithheldTime {
 }
 
 /** Nothing is withheld, as far as is known. */
-export const NOTHING_WITHHELD: WithheldTime = { ms: () => 0, close: () => undefined };
+const NOTHING_WITHHELD: WithheldTime = { ms: () => 0, close: () => undefined };
 
 /** That of the calling thread, for its use alone; NOTHING_WITHHELD where the accounting is unavailable. */
 export function ownWithheldTime(): WithheldTime {

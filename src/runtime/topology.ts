@@ -39,7 +39,7 @@ export interface ThreadSpec {
   readonly youngMebibytes?: number;
 }
 
-export interface ActorSpec {
+interface ActorSpec {
   readonly name: string;
   readonly thread: string;
   /** Records per poll, all channels together. */
@@ -95,7 +95,7 @@ export interface Plan {
 }
 
 /** The metrics of every actor. */
-export const ACTOR_METRICS: readonly MetricDefinition[] = [
+const ACTOR_METRICS: readonly MetricDefinition[] = [
   { name: 'records_in', kind: 'counter' }, // Records handled.
   { name: 'batches', kind: 'counter' }, // Batches drained that held a record.
   { name: 'batch_records', kind: 'histogram' }, // Records per batch.

@@ -34,7 +34,7 @@ export interface TraceMemory {
 }
 
 /** Records that a reader got. */
-export interface TracePart {
+interface TracePart {
   /** Pass it to the next `readTrace`. */
   readonly next: number;
   /** Records overwritten before they were read. */

@@ -32,7 +32,7 @@ export interface ConfirmedBlock {
   readonly timeS: number;
 }
 
-export interface ClockReading {
+interface ClockReading {
   readonly monotonicNs: bigint;
   /** The system clock at that moment. */
   readonly wallNs: bigint;

@@ -22,7 +22,7 @@ const CHUNK_BYTES = 1 << 20;
 /** What an entry becomes; null where it goes. Its key stays, so that keys keep their order. */
 export type Convert = (entry: Entry, to: ByteWriter) => Uint8Array | null;
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly convert?: Convert;
   /** Entries of a table that the source does not have, in the order of their keys. */
   readonly added?: Iterable<Entry>;

@@ -42,7 +42,7 @@ export interface EnvironmentOptions {
 }
 
 /** 64 GiB. */
-export const MAP_BYTES_DEFAULT: number = 64 * 2 ** 30;
+const MAP_BYTES_DEFAULT: number = 64 * 2 ** 30;
 const READERS_MAX = 126;
 const NAMED_DATABASES = 1;
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
@@ -81,7 +81,7 @@ export interface Entry {
   readonly value: Uint8Array;
 }
 
-export interface Range {
+interface Range {
   /** Included. */
   readonly from: Uint8Array;
   /** Not included. */
@@ -92,7 +92,7 @@ export interface Range {
   readonly limit: number;
 }
 
-export interface EntrySteps extends Omit<Range, 'skip' | 'limit'> {
+interface EntrySteps extends Omit<Range, 'skip' | 'limit'> {
   /** How many entries are read at a time. */
   readonly perStep: number;
 }
@@ -452,7 +452,7 @@ function keepToOwner(directory: string): void {
 }
 
 /** Makes the names of new files durable. */
-export function flushDirectory(directory: string): void {
+function flushDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r');
   try {
     fsyncSync(descriptor);

@@ -51,7 +51,7 @@ export function checkRecordFrame(key: Uint8Array, value: Uint8Array, view: DataV
 }
 
 /** Four bytes as they were written. @param at there are so many behind it. */
-export function checksumAt(value: Uint8Array, at: number): number {
+function checksumAt(value: Uint8Array, at: number): number {
   const upper = ((value[at] as number) << 24) | ((value[at + 1] as number) << 16);
   return (upper | ((value[at + 2] as number) << 8) | (value[at + 3] as number)) >>> 0;
 }

@@ -34,7 +34,7 @@ import { TradeFinder, tradesAfter, tradesBefore } from './trade-blocks.ts';
 import { RunsOverlap, tradesFrom } from './trade-ranks.ts';
 import { marketsWithCount, readCount } from './user-counts.ts';
 
-export interface HistoryRequest {
+interface HistoryRequest {
   readonly user: UserId;
   /** Null: all markets. */
   readonly marketIndex: number | null;
@@ -44,7 +44,7 @@ export interface HistoryRequest {
   readonly limit: number;
 }
 
-export interface HistoryPage<Row> {
+interface HistoryPage<Row> {
   readonly rows: readonly Row[];
   /** All rows that the request would find with no skip and no limit. */
   readonly total: number;
@@ -53,16 +53,16 @@ export interface HistoryPage<Row> {
 }
 
 /** A trade as one of its two sides sees it. */
-export interface UserTrade {
+interface UserTrade {
   readonly trade: TradeRow;
   readonly isMaker: boolean;
 }
 
 /** Sorts entries of several markets that their lists hold for equal. */
-export type Ties<Item> = (a: Listed<Item>, b: Listed<Item>) => number;
+type Ties<Item> = (a: Listed<Item>, b: Listed<Item>) => number;
 
 /** What finished orders of several markets are sorted by, newest first. */
-export interface FinishedRank {
+interface FinishedRank {
   readonly timeNs: bigint;
   readonly name: string;
   readonly marketIndex: number;

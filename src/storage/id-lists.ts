@@ -12,7 +12,7 @@ import { decodeFrame, encodeFrame } from './frames.ts';
 import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
 import { bytes, type Field, optional, safe, struct, u64 } from './row-fields.ts';
 
-export interface IdList {
+interface IdList {
   readonly count: number;
   /** The largest creation time of an evicted id; null when none did. */
   readonly watermarkNs: TimestampNs | null;
@@ -21,7 +21,7 @@ export interface IdList {
 }
 
 /** A list as this checkpoint leaves it. */
-export interface OpenIdList extends ListName {
+interface OpenIdList extends ListName {
   count: number;
   watermarkNs: TimestampNs | null;
   recordsFrom: Uint8Array | null;

@@ -92,7 +92,7 @@ export function idRunsOf(
 }
 
 /** A finished order's id, which its user may not use again in this market before creation + 30 days (AMB-08). */
-export interface RememberedId extends Tombstone {
+interface RememberedId extends Tombstone {
   readonly orderSequence: Sequence;
 }
 

@@ -25,7 +25,7 @@ const U32 = 0x1_0000_0000;
 /** What a record has at most where several machines hold the journal: a message of the stream (cluster.md 5). */
 export const REPLICATED_RECORD_BYTES_MAX = 1_000_000;
 /** The largest batch of inputs: far above what one drain of the rings can hold. */
-export const PAYLOAD_BYTES_MAX: number = 1 << 26;
+const PAYLOAD_BYTES_MAX: number = 1 << 26;
 /** What the first record names as the one before it. */
 export const GENESIS_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 

@@ -51,7 +51,7 @@ export interface CopiedRecord {
   readonly hash: Uint8Array;
 }
 
-export interface JournalBounds {
+interface JournalBounds {
   /** 0 when the journal is empty. */
   readonly firstSequence: Sequence;
   readonly lastSequence: Sequence;
@@ -357,7 +357,7 @@ export interface JournalBase {
 const BASE: Field<JournalBase> = struct<JournalBase>({ sequence: safe, hash: raw32, prunedBytes: safe });
 
 /** Null where the journal begins with record 1. @throws InvariantError when the row is damaged. */
-export function readJournalBase(reader: StorageReader): JournalBase | null {
+function readJournalBase(reader: StorageReader): JournalBase | null {
   const key = keyWriter().meta(META.journalBase);
   const value = reader.get(key);
   return value === null ? null : decodeJournalBase(key, value);

@@ -32,7 +32,7 @@ const PAGE_BYTES = { min: 512, max: 65_536 };
 const NUMERIC_KEYS = 0x08;
 const AT = { magic: 24, format: 28, address: 32, mapBytes: 40, free: 48, main: 96, lastPage: 144, txn: 152 } as const;
 
-export interface TreeRoot {
+interface TreeRoot {
   readonly isFreeList: boolean;
   readonly depth: number;
   readonly entries: number;
@@ -40,7 +40,7 @@ export interface TreeRoot {
   readonly page: bigint;
 }
 
-export interface MapMeta {
+interface MapMeta {
   readonly pageBytes: number;
   readonly lastPage: number;
   readonly txn: number;
@@ -110,12 +110,12 @@ function rootAt(meta: Buffer, at: number, isFreeList: boolean): TreeRoot {
 
 export const HEADER_BYTES = 24;
 export const NODE_BYTES = 8;
-export const KIND = { branch: 0x01, leaf: 0x02, overflow: 0x04 } as const;
+const KIND = { branch: 0x01, leaf: 0x02, overflow: 0x04 } as const;
 /** Flags of a node. */
 export const IN_PAGES_OF_ITS_OWN = 0x01;
-export const PAGES_REFERENCE_BYTES = 24;
+const PAGES_REFERENCE_BYTES = 24;
 export const NO_PAGE: bigint = 2n ** 64n - 1n;
-export const DEPTH_MAX = 32;
+const DEPTH_MAX = 32;
 
 export function damagedPage(page: number, how: string): InvariantError {
   return new InvariantError(`map: page ${page} ${how}`);
@@ -130,7 +130,7 @@ export interface PagePlace {
   readonly txnMax: number;
 }
 
-export interface TreePageHeader {
+interface TreePageHeader {
   readonly txn: number;
   readonly isLeaf: boolean;
   readonly nodes: number;
@@ -155,7 +155,7 @@ export function treePageHeader(bytes: Buffer, at: number, { page, depth, txnMax 
   return { txn, isLeaf, nodes: lower / 2, upper };
 }
 
-export function txnOf(bytes: Buffer, at = 0): number {
+function txnOf(bytes: Buffer, at = 0): number {
   const txn = safeAt(bytes, at + 8);
   if (txn < 0) throw new InvariantError('map: a page was written by no transaction');
   return txn;
@@ -171,7 +171,7 @@ const KEY_BYTES_MAX = 1_978;
 const NO_KEY: Buffer = Buffer.alloc(0);
 const FREE_TAIL_BYTES = 1_048_576;
 
-export interface WalkOptions {
+interface WalkOptions {
   /** Only entries on pages written after this transaction; 0: all. */
   readonly since: number;
   /** Called for each entry in the order of keys; the bytes are valid during the call. */
@@ -180,7 +180,7 @@ export interface WalkOptions {
   progress?(pagesRead: number, pagesInFile: number): void;
 }
 
-export interface Walked {
+interface Walked {
   /** Transaction that the file is at. */
   readonly txn: number;
   /** In the file, free ones included. */

@@ -177,7 +177,7 @@ function notWhole(): InvariantError {
  * The value of the id of a finished order (table 34): the last order of that id, and the place of its record. A user may
  * use an id again once it is removed, or earlier where it was never taken: the later order replaces the entry.
  */
-export interface OrderOfId {
+interface OrderOfId {
   readonly orderSequence: Sequence;
   readonly block: BlockPlace;
 }

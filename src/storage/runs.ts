@@ -229,7 +229,7 @@ export function listNameOf(runKey: Uint8Array): ListName {
 }
 
 /** The runs of one list, still encoded, by their places. */
-export function runsOf(
+function runsOf(
   reader: StorageReader,
   table: RunTable,
   { user, marketIndex }: ListName,

@@ -15,7 +15,7 @@ import { keyWriter, META, TABLE } from './key-layout.ts';
 const CRC_BYTES = 4;
 const MODULUS = 2 ** 48;
 
-export interface TableSum {
+interface TableSum {
   readonly entries: number;
   readonly sum: number;
 }

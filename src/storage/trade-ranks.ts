@@ -20,13 +20,13 @@ const NEAR = 512;
 const RUNS_PER_STEP = 2;
 
 /** A list of a user and a market, and how many sides it has. */
-export interface CountedList {
+interface CountedList {
   readonly marketIndex: number;
   readonly count: number;
 }
 
 /** Sides of trades, newest first, from the one of that rank on. */
-export interface RankedTrades {
+interface RankedTrades {
   readonly rank: number;
   readonly entries: Generator<Listed<TradeEntry>, void, undefined>;
 }

@@ -39,7 +39,7 @@ export interface MapReport {
   readonly mark: VerifiedMark;
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Null: whole. */
   readonly since: VerifiedMark | null;
   /** Another version of the data than today's. */

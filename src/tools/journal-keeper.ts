@@ -18,7 +18,7 @@ import { forgetSnapshots } from '../storage/data-files.ts';
 const PRUNE_FORM = /^prune ([1-9][0-9]{0,15})$/;
 const FAILED_FORM = /^failed (.*)$/;
 
-export interface KeeperParts {
+interface KeeperParts {
   readonly directory: string;
   /** The program of the child: keeper-child.ts. */
   readonly entry: URL;

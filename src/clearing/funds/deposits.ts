@@ -55,10 +55,10 @@ export function depositCounterKey(chainId: string, user: UserId): string {
 type DepositResult = 'credited' | 'duplicate' | 'gap' | Uncredited;
 
 /** Why a deposit cannot be credited: of no registered token, more than balances can hold, or for what is no key (MON-14). */
-export type Uncredited = 'unknownToken' | 'overflow' | 'invalidKey';
+type Uncredited = 'unknownToken' | 'overflow' | 'invalidKey';
 
 /** A deposit as its event says. */
-export type DepositEvent = Omit<Deposit, 'kind' | 'request'>;
+type DepositEvent = Omit<Deposit, 'kind' | 'request'>;
 
 /** How a deposit is credited. */
 interface Credit {
@@ -71,7 +71,7 @@ interface Credit {
 }
 
 /** What the event is worth, or why it cannot be credited. */
-export function judgeDeposit(state: ClearingState, event: DepositEvent, nowNs: TimestampNs): Credit | Uncredited {
+function judgeDeposit(state: ClearingState, event: DepositEvent, nowNs: TimestampNs): Credit | Uncredited {
   const { user, token, chainId, baseUnits, hasKey = true } = event;
   if (!hasKey) return 'invalidKey';
   const isolated = tokenKey(token, chainId) as AssetId;
@@ -108,7 +108,7 @@ function answer(result: DepositResult, nextNonce: number): Outcome<View> {
 }
 
 /** The row of a deposit, credited or not. */
-export function depositRow(event: DepositEvent, credit: Credit | Uncredited, nowNs: TimestampNs): DepositRow {
+function depositRow(event: DepositEvent, credit: Credit | Uncredited, nowNs: TimestampNs): DepositRow {
   const { chainId, tx, logIndex, user, token, depositNonce } = event;
   const none = { asset: tokenKey(token, chainId) as AssetId, net: ZERO_18 };
   const { asset, net: amount } = typeof credit === 'string' ? none : credit;
@@ -147,7 +147,7 @@ export function applyDeposit(
 }
 
 /** Books a deposit that may be credited: units and holdings, balance or lot, fee or rebate, event. Its user is known. */
-export function bookDeposit(
+function bookDeposit(
   state: ClearingState,
   { event, credit, row }: { readonly event: DepositEvent; readonly credit: Credit; readonly row: DepositRow },
   effects: Effect[],

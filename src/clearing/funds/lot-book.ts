@@ -48,7 +48,7 @@ export interface Lot {
 }
 
 /** A lot as operators see it: without what withdrawals have locked of it. */
-export interface ShownLot {
+interface ShownLot {
   readonly amount: Amount18;
   readonly creditedNs: TimestampNs;
 }

@@ -38,7 +38,7 @@ export type RebalancingRates =
   | Curve;
 
 /** k with 18 decimals, and the targets by chain, which count in relation to their sum. */
-export interface Curve {
+interface Curve {
   readonly mode: 'curve';
   readonly k: bigint;
   readonly weights: ReadonlyMap<string, bigint>;
@@ -63,7 +63,7 @@ interface Ratio {
 const NOTHING: Ratio = { numerator: 0n, denominator: 1n };
 
 /** The potential, in 18 decimals. */
-export function potential({ k, weights }: Curve, units: ChainUnits): Ratio {
+function potential({ k, weights }: Curve, units: ChainUnits): Ratio {
   let all = 0n;
   for (const amount of units.values()) if (amount > 0n) all += amount;
   let scale = 0n;
@@ -119,7 +119,7 @@ export function withdrawalFee(amount: Amount18, rates: RebalancingRates, chain: 
 }
 
 /** What bounds a rebate, 18 decimals. */
-export interface RebateBounds {
+interface RebateBounds {
   /** What the pool of the asset holds. */
   readonly pool: bigint;
   /** What the potential rose by without being paid for. */
@@ -183,7 +183,7 @@ export function depositFeeOf(state: ClearingState, asset: AssetId, chainId: Chai
 }
 
 /** What a deposit brought, or a payout took, and what was paid for it. */
-export interface FundsMove {
+interface FundsMove {
   readonly asset: AssetId;
   readonly chainId: ChainId;
   /** 18 decimals, negative for a payout. */
@@ -219,7 +219,7 @@ function setUnpaid(state: ClearingState, totals: AssetTotals, unpaid: Amount18):
 }
 
 /** A pool that versions of before have taken below zero. */
-export interface ShortPool {
+interface ShortPool {
   readonly asset: AssetId;
   readonly missing: Amount18;
 }
@@ -250,7 +250,7 @@ export function fillShortPools(state: ClearingState): void {
 }
 
 /** A curve that was stored before its bounds: what of it counts otherwise than it is written (MON-03). */
-export interface OutdatedCurve {
+interface OutdatedCurve {
   readonly asset: AssetId;
   readonly k: string;
   readonly isAboveMax: boolean;

@@ -1,4 +1,3 @@
-
 import type { ChainId, UserId } from '../../core/ids.ts';
 import type { Deposit } from '../inputs.ts';
 import type { UnclaimedRow } from '../rows.ts';

@@ -27,7 +27,7 @@ export function pooledAmount({ amount, isolated }: Pick<WithdrawalRow, 'amount' 
 }
 
 /** What vaults will pay of a token. */
-export interface Promised {
+interface Promised {
   /** Base units. */
   readonly units: bigint;
   /** What of it, fees included, is locked of isolated lots: 18 decimals. */

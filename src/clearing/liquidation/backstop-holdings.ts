@@ -73,7 +73,7 @@ export function isUnwound(state: ClearingState, holdings: readonly Holding[], no
 }
 
 /** A holding with its market, which takes trades: none is halted (decision on market status). */
-export interface Tradable extends Holding {
+interface Tradable extends Holding {
   readonly market: MarketSlot;
 }
 

@@ -17,7 +17,7 @@
 import { assert } from '../../core/assert.ts';
 import type { BackstopRow } from '../rows.ts';
 
-export type BackstopState = BackstopRow['state'];
+type BackstopState = BackstopRow['state'];
 
 /**
  *   takenOver     an account was taken over (BKS-02)
@@ -26,7 +26,7 @@ export type BackstopState = BackstopRow['state'];
  *   posted        collateral was posted as a last resort (BKS-07)
  *   emptied       everything is sold, and the rest went to the capital
  */
-export type BackstopChange = 'takenOver' | 'belowMargin' | 'restored' | 'posted' | 'emptied';
+type BackstopChange = 'takenOver' | 'belowMargin' | 'restored' | 'posted' | 'emptied';
 
 const TRANSITIONS: { readonly [S in BackstopState]: { readonly [C in BackstopChange]: BackstopState | 'illegal' } } = {
   closed: {

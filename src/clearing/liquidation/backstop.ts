@@ -45,7 +45,7 @@ import { nodeOrderId, setBackstopRow } from './liquidation-rows.ts';
 import { quantityOf } from './take-over.ts';
 
 /** From clip to clip of a row (AMB-60). */
-export const CLIP_INTERVAL_NS: bigint = SECOND_NS;
+const CLIP_INTERVAL_NS: bigint = SECOND_NS;
 
 /** A row that is worked off, with its account as it stands. */
 interface Work {

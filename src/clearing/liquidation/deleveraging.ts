@@ -152,7 +152,7 @@ function lotsNeeded(
 }
 
 /** What was requested for a row: trade ids of a market, for counterparties that were found there or, with none, for all. */
-export type AdlRequest = Pick<BackstopRow, 'adlMarket' | 'counterparties'>;
+type AdlRequest = Pick<BackstopRow, 'adlMarket' | 'counterparties'>;
 
 export const NO_REQUEST: AdlRequest = { adlMarket: null, counterparties: [] };
 

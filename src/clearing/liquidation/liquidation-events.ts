@@ -46,7 +46,7 @@ export type LiquidationEvent =
       readonly notional: Amount18;
     });
 
-export type LiquidationEffect = LiquidationChanged | Deleveraged;
+type LiquidationEffect = LiquidationChanged | Deleveraged;
 
 export function isLiquidationEffect(effect: Effect): effect is LiquidationEffect {
   return effect.kind === 'liquidationChanged' || effect.kind === 'deleveraged';

@@ -32,7 +32,7 @@ const ROWS_PER_POLL = 512;
 /** What a row of the backstop needs is found by all that it holds. */
 const BACKSTOP_ROWS_PER_CHECK = 16;
 
-export interface PacingTimes {
+interface PacingTimes {
   readonly nowNs: TimestampNs;
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number;

@@ -22,7 +22,7 @@ import { placePrice, sourceOf } from '../risks.ts';
 import type { PriceRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
 
-export type PriceRefusal = 'UnknownAsset' | 'NotPositive' | 'NotNewer' | 'TooFarAhead' | 'Jump';
+type PriceRefusal = 'UnknownAsset' | 'NotPositive' | 'NotNewer' | 'TooFarAhead' | 'Jump';
 
 /** A price that a request gives. */
 export interface GivenPrice {

@@ -282,7 +282,7 @@ export function assetNotFound(assetId: AssetId): ReturnType<typeof reject> {
 }
 
 /** How an indexed asset is shown to users (wire-additions.md 5); null for one without a symbol. */
-export interface SymbolView {
+interface SymbolView {
   readonly symbol: string;
   readonly name: string;
   readonly assetClass: AssetClass;

@@ -201,7 +201,7 @@ function changedConfig(state: ClearingState, change: ConfigChange): Outcome<View
 }
 
 /** The object with its key, as the operator API lists it. */
-export function configView(kind: ConfigRow['kind'], key: string, view: View): View {
+function configView(kind: ConfigRow['kind'], key: string, view: View): View {
   switch (kind) {
     case 'chain':
       return { chain_id: key, ...view };

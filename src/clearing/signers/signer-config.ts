@@ -100,7 +100,7 @@ function tooLight(tier: SignerTier): Reject {
 }
 
 /** Whether both name the same key: the same bytes of the same scheme (MSG-29). */
-export function isSameKey(a: SignerKey, b: SignerKey): boolean {
+function isSameKey(a: SignerKey, b: SignerKey): boolean {
   return a.scheme === b.scheme && hasSameBytes(a.key, b.key);
 }
 

@@ -22,7 +22,7 @@ import {
   slower,
 } from './alert-conditions.ts';
 
-export interface Alert {
+interface Alert {
   readonly name: string;
   readonly severity: 'critical' | 'warning' | 'info';
   readonly condition: Condition;

@@ -11,7 +11,7 @@ export interface Parameter {
   readonly example: string;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: string;
   readonly description: string;
   readonly schema: Shape | null;

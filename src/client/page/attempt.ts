@@ -11,13 +11,13 @@ import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import type { Operation } from './api-reader.ts';
 import { isList } from './json-text.ts';
 
-export interface Signer {
+interface Signer {
   readonly userId: string;
   /** 64 bytes, Ed25519 over exactly these bytes. */
   sign(bytes: Uint8Array): Uint8Array;
 }
 
-export interface Attempt {
+interface Attempt {
   readonly body: string;
   /** The signed texts; one per item of a batch. */
   readonly signed: readonly string[];

@@ -12,12 +12,12 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
-export interface Sample {
+interface Sample {
   readonly labels: Labels;
   readonly value: number;
 }
 
-export interface Quantiles {
+interface Quantiles {
   /** Observations in the window. */
   readonly count: number;
   /** Those that were requested, in their order; null when there was no observation. */

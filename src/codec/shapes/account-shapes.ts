@@ -91,7 +91,7 @@ export const INVENTORY: Shape<InventoryView> = named(
   }),
 );
 
-export const POSITION: Shape = named(
+const POSITION: Shape = named(
   'Position',
   'A margin position with its two legs; `closed` while only a quote rest is left',
   Type.Object({

@@ -25,7 +25,7 @@ import { Type } from './type-builder.ts';
 
 const HOP = nullable(NANOSECONDS);
 
-export const ACTION_TIMING: Shape = named(
+const ACTION_TIMING: Shape = named(
   'ActionTiming',
   "When the action passed each hop, on the node's clock; null for one that it did not reach",
   Type.Object({

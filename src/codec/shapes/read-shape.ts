@@ -17,7 +17,7 @@ import { type Reject, reject } from '../../core/reject.ts';
 import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, parseJson } from '../json-tree.ts';
 import { INNER_WORDS, type Shape } from './shape-kit.ts';
 
-export interface ShapeRules {
+interface ShapeRules {
   /**
    * Treatment of unknown members, unless the object's shape defines it. Default `skip`; tests of replies use `refuse`.
    */

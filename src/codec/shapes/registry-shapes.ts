@@ -46,7 +46,7 @@ export const MARKET: Shape = named(
     self_trade_prevention: FLAG,
   }),
 );
-export const SYMBOL_MAP: Shape = mapOf(
+const SYMBOL_MAP: Shape = mapOf(
   INDEX_NAME,
   Type.Object({
     index: COUNT,

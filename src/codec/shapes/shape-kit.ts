@@ -41,7 +41,7 @@ interface Carrier<Inside> {
 export type Shape<T = unknown, Inside = T> = TSchema & { readonly static: T } & Carrier<Inside>;
 
 /** What a reader makes of a value of this schema. */
-export type InsideOf<S extends TSchema> =
+type InsideOf<S extends TSchema> =
   S extends Carrier<infer Inside> ? (unknown extends Inside ? S['static'] : Inside) : S['static'];
 
 /** The values of `x-as` that shape-reader.ts reads, and what it makes of a member with it. */
@@ -71,14 +71,14 @@ type MemberInside<S extends TSchema> =
     : InsideOf<S>;
 
 /** What a reader makes of an object: an optional member that is absent is null, one of `leftOut` undefined. */
-export type ObjectInside<Properties extends TProperties> = {
+type ObjectInside<Properties extends TProperties> = {
   readonly [Name in keyof Properties as Exclude<NameInside<Name, Properties[Name]> & string, ''>]: MemberInside<
     Properties[Name]
   >;
 };
 
 /** An object with what a reader makes of it. */
-export type ObjectOf<Properties extends TProperties> = TObject<Properties> & Carrier<ObjectInside<Properties>>;
+type ObjectOf<Properties extends TProperties> = TObject<Properties> & Carrier<ObjectInside<Properties>>;
 
 /** Words of a shape that are for the node alone: no document and no reader of trees heeds them. */
 export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as', 'x-sent'];

@@ -41,7 +41,7 @@ import { Type } from './type-builder.ts';
 // ---- errors
 
 /** Codes of the public listeners in an envelope; 400 to 499 occur in 200 bodies, 500 and above in the operator API. */
-export const PUBLIC_CODES: readonly RejectName[] = (Object.keys(REJECT_CODE) as RejectName[]).filter(
+const PUBLIC_CODES: readonly RejectName[] = (Object.keys(REJECT_CODE) as RejectName[]).filter(
   (name) => REJECT_CODE[name] < 400,
 );
 

@@ -74,13 +74,13 @@ const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for cl
 export type ClearingVerdict = Outcome<Reject | 'duplicate' | null>;
 
 /** Refused before clearing (a reject), refused by clearing, or approved. */
-export type SettlementVerdict = Outcome<
+type SettlementVerdict = Outcome<
   | { readonly kind: 'refused'; readonly refusal: Reject }
   /** `isDuplicate`: the same text was accepted before. */
   | { readonly kind: 'approved'; readonly row: SettlementRow; readonly isDuplicate: boolean }
 >;
 
-export interface AccountActionParts {
+interface AccountActionParts {
   readonly signatures: Pick<RequestSignatures, 'verify'>;
   readonly signers: Pick<SignerQueries, 'configNonceOf' | 'configOf' | 'refuseAction' | 'unfunded'>;
   readonly sessions: Pick<UserSessions, 'consumeNonce' | 'refuseNonce'>;

@@ -24,7 +24,7 @@ const FLUSH_READ_MS = 1;
 export const STAGES = ['gateway', 'signatures', 'market', 'clearing'] as const;
 export type Stage = (typeof STAGES)[number];
 
-export interface AdmissionParts {
+interface AdmissionParts {
   /** Milliseconds that an order may wait at the gateway; 0: every order is taken. */
   readonly waitMsMax: number;
   readonly verifyThreads: number;

@@ -27,7 +27,7 @@ const NS_PER_MS = 1_000_000n;
 /** Of the orders of ended connections: about a millisecond, however many end at once. */
 export const CANCELS_PER_TURN = 256;
 
-export interface AutomaticCancelParts {
+interface AutomaticCancelParts {
   readonly entry: Pick<OrderEntry, 'hasRoomForCancel' | 'sendCancel' | 'cancelAll'>;
   /** The user's share of the table of timers; null: the user has nothing that could be cancelled. */
   readonly holderOf: (user: UserId) => TimerHolder | null;

@@ -19,7 +19,7 @@ import { FAULT_RULE, FaultBudget, type FaultSettings } from '../sessions/fault-b
 import type { UserLimits } from '../sessions/user-limits.ts';
 import type { OrderEntry } from './order-entry.ts';
 
-export interface FaultCooldownParts {
+interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
   readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch'>;

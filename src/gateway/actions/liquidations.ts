@@ -36,7 +36,7 @@ const NO_SIGNATURE: Uint8Array = new Uint8Array(0);
 
 type Answer = Extract<OperatorCommand, { readonly kind: 'accountCleared' | 'nodeOrderRefused' }>;
 
-export interface LiquidationParts {
+interface LiquidationParts {
   readonly orders: Pick<OrderManager, 'accountCancels' | 'marketAt' | 'onLiquidationChanged'>;
   readonly entry: Pick<OrderEntry, 'sendNodeOrder'>;
   /** To clearing; rejected while its ring is full. */

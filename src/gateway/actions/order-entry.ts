@@ -127,9 +127,9 @@ export interface ActionOrigin {
 }
 
 /** The answer to the item of a batch at this index. */
-export type ItemAnswer = (index: number, answer: ActionAnswer) => void;
+type ItemAnswer = (index: number, answer: ActionAnswer) => void;
 
-export interface OrderEntryParts {
+interface OrderEntryParts {
   readonly requests: OrderRequests;
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly limits: Pick<UserLimits, 'charge' | 'partOf'>;

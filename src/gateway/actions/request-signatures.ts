@@ -10,7 +10,7 @@ import type { Reject } from '../../core/reject.ts';
 import type { Part } from '../sessions/shared-budget.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureVerifier } from './signature-verifier.ts';
 
-export interface RequestSignaturesParts {
+interface RequestSignaturesParts {
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   /** What a request of this user may take of what all share. */
   readonly partOf: (user: UserId) => Part;

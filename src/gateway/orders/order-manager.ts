@@ -59,7 +59,7 @@ import { Tail } from './history/tail.ts';
 import { MarginSide } from './margin/margin-side.ts';
 import type { OrderSettings } from './settings.ts';
 
-export interface OrderManagerParts {
+interface OrderManagerParts {
   readonly sink: OrderSink;
   readonly history: OrderHistory;
   /** Of the hashes of orders' ids: users choose them. */

@@ -16,7 +16,7 @@ import type { BasisAnswer, BasisAsk } from '../orders/history/position-basis.ts'
 
 /** Words that the thread writes and the gateway watches. */
 export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1, isOpen: 2 } as const;
-export const HISTORY_WORDS = 3;
+const HISTORY_WORDS = 3;
 
 export interface HistorySettings {
   readonly dataDirectory: string;
@@ -24,7 +24,7 @@ export interface HistorySettings {
   readonly words: SharedArrayBuffer;
 }
 
-export interface HistoryQuery {
+interface HistoryQuery {
   readonly id: number;
   readonly ask: HistoryAsk | BasisAsk;
 }

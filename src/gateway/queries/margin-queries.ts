@@ -9,7 +9,7 @@ import type { Amount18, TimestampNs } from '../../core/units.ts';
 import type { Requirements } from '../orders/margin/margin-account.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
 
-export interface PositionQuery {
+interface PositionQuery {
   /** Null for all markets. */
   readonly assetId: AssetId | null;
   /** Null for all. */

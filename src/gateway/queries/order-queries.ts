@@ -25,7 +25,7 @@ import type { OrderManager } from '../orders/order-manager.ts';
 import type { PageReader } from './history-thread.ts';
 import type { RegistryCache } from './registry-cache.ts';
 
-export const PAGES_MAX = 512;
+const PAGES_MAX = 512;
 /** Of one user while there are fewer than so many in all; beyond the last, one. */
 const PAGES_PER_USER: readonly (readonly [all: number, own: number])[] = [
   [256, 64],
@@ -50,7 +50,7 @@ const TOO_MANY_ROWS: Reject = reject(
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
 
-export interface PageRequest {
+interface PageRequest {
   readonly user: UserId;
   /** Null for all markets. */
   readonly assetId: AssetId | null;
@@ -62,9 +62,9 @@ export interface PageRequest {
 }
 
 /** Which costs; null: of all markets, of all sub-accounts. */
-export type BasisRequest = Pick<PageRequest, 'user' | 'assetId' | 'subAccounts'>;
+type BasisRequest = Pick<PageRequest, 'user' | 'assetId' | 'subAccounts'>;
 
-export interface OrderQueriesParts {
+interface OrderQueriesParts {
   readonly orders: Pick<
     OrderManager,
     'planBasis' | 'planOrderPage' | 'planTradePage' | 'order' | 'inventory' | 'accountName' | 'accountNames'

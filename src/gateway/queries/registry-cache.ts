@@ -25,7 +25,7 @@ const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 /** Decimals of a market without a configuration: cents, and a ten-thousandth of a unit (AMB-130). */
 const SELF_SERVICE_MARKET = { priceDecimals: 2, quantityDecimals: 4 };
 
-export interface RegistryCacheParts {
+interface RegistryCacheParts {
   /** To clearing; answered after the change is flushed. */
   readonly command: (command: OperatorCommand) => Promise<Reply>;
   /** Whether a market takes orders. */

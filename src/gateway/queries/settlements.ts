@@ -16,10 +16,10 @@ import { mulDivFloor } from '../../core/arithmetic.ts';
 import { type ChainId, USD, type UserId } from '../../core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../../core/units.ts';
 
-export const APPROVAL_WAIT_MS = 4_500;
+const APPROVAL_WAIT_MS = 4_500;
 
 /** What has to hold of a chain before an amount is locked. */
-export type ChainReadiness =
+type ChainReadiness =
   | {
       readonly kind: 'ready';
       /** Of the last confirmed block, seconds. */
@@ -115,7 +115,7 @@ function nameOf({ user, place, requestedNs }: SettlementName): string {
  *   token out is USD    Sell of the in asset, quantity in, price out/in
  *   neither             Buy of the out asset, quantity out, price null
  */
-export function settlementEventOf(row: SettlementRow, timestampNs: TimestampNs): SettlementEvent {
+function settlementEventOf(row: SettlementRow, timestampNs: TimestampNs): SettlementEvent {
   const { chainId, user, subAccount, nonce, assetIn, assetOut, amountIn, amountOut } = row;
   const settlementId = `${chainId}:${user}:${subAccount}:${nonce}`;
   const common = { settlementId, user, subAccount, timestampNs };

@@ -13,7 +13,7 @@ import type { Reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
 
 /** Accounts in one answer to "which accounts list this key": any account may list any key. */
-export const ACCOUNTS_OF_KEY_MAX = 1_000;
+const ACCOUNTS_OF_KEY_MAX = 1_000;
 
 const NO_ACCOUNTS: ReadonlySet<UserId> = new Set();
 

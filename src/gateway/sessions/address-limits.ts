@@ -25,7 +25,7 @@ import { UNIT } from './costs.ts';
 import { KeyedBuckets } from './keyed-buckets.ts';
 import { rateLimited } from './rate-limits.ts';
 
-export interface AddressRules {
+interface AddressRules {
   readonly size: BucketSize;
   /** Maximum number of open sockets. */
   readonly socketsMax: number;

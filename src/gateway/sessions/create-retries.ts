@@ -32,7 +32,7 @@ export interface CreateIdentity {
 }
 
 /** One create, pending or answered. */
-export interface SentCreate<Answer, Shared> extends CreateIdentity {
+interface SentCreate<Answer, Shared> extends CreateIdentity {
   readonly shared: Shared;
   readonly sentNs: TimestampNs;
   /** Null while pending. */

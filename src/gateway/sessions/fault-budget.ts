@@ -47,7 +47,7 @@ const RULES = {
   /** The fault of the other user. */
   [ROLLBACK_REASON.counterpartyAtFault]: 'never',
 } as const;
-export type FaultRule = 'always' | 'never' | 'unlessPriceMoved' | 'unlessForOthers';
+type FaultRule = 'always' | 'never' | 'unlessPriceMoved' | 'unlessForOthers';
 export const FAULT_RULE: Readonly<Record<RollbackReason, FaultRule>> = RULES;
 
 export interface FaultSettings {

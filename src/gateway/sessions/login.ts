@@ -14,7 +14,7 @@ import type { TimestampNs } from '../../core/units.ts';
 import type { Nonces } from './nonces.ts';
 import type { Tokens } from './tokens.ts';
 
-export interface LoginClaim {
+interface LoginClaim {
   readonly user: UserId;
   /** The nonce value that the client signed. */
   readonly nonce: string;

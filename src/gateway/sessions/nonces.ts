@@ -24,7 +24,7 @@ import { NONCE_LIFE_NS, NONCE_RENEW_NS, NONCES_MAX } from '../../core/limits.ts'
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import type { TimestampNs } from '../../core/units.ts';
 
-export interface Nonce {
+interface Nonce {
   /** 32 random bytes in base64url: the client signs exactly these bytes (SES-06). */
   readonly value: string;
   /** Valid while now < `expiryNs`. */

@@ -67,7 +67,7 @@ const USERS_MAX = 250_000;
 const LOOKED_AT = 2;
 
 /** The bucket of a user, or the second one that a market maker has for reads on market data (LIM-05). */
-export type BucketOwner = UserId | `${UserId}/reads`;
+type BucketOwner = UserId | `${UserId}/reads`;
 
 interface Bucket {
   readonly user: BucketOwner;

@@ -34,7 +34,7 @@ const FORGOTTEN_A_CALL = 1_024;
 /** Tokens of users who have funds by now, examined by one login of a user without. */
 const PASSED_A_CALL = 64;
 
-export interface TokenRules {
+interface TokenRules {
   readonly sessionsMax: number;
   readonly publicMax: number;
   /** Limit of sessions of users without funds per address. */

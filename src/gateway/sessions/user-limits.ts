@@ -14,7 +14,7 @@ import { type RateLimits, TIER_NAME, type Tier } from './rate-limits.ts';
 import type { Part } from './shared-budget.ts';
 
 /** Concurrent streams of the order service, by tier. */
-export type StreamCaps = Readonly<Record<Tier, number>>;
+type StreamCaps = Readonly<Record<Tier, number>>;
 
 export const STANDARD_STREAM_CAPS: StreamCaps = { default: STREAMS_PER_USER, marketMaker: STREAMS_PER_MARKET_MAKER };
 

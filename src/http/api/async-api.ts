@@ -33,7 +33,7 @@ export function asyncApi(info: ServiceInfo, streams: readonly StreamDoc[]): stri
 }
 
 /** `/orders` → `orders`, `/trades/user/{user_id}` → `trades_user_user_id`. */
-export function channelName({ path }: Pick<StreamDoc, 'path'>): string {
+function channelName({ path }: Pick<StreamDoc, 'path'>): string {
   return path.replace(/\W+/g, '_').replace(/^_|_$/g, '');
 }
 

@@ -39,7 +39,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
 export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;
 
 /** The shape of a path parameter of any route. */
-export function pathShape(name: string): Shape {
+function pathShape(name: string): Shape {
   return must(PATH_PARAMETERS[name], `the path parameter ${name} is described`);
 }
 

@@ -32,7 +32,7 @@ const LINK_FORM = /(?:src|href)="([^"]+)"/g;
 /** The URL under which the files of the pages other than the reference are served. */
 export const ASSETS = '/assets';
 
-export interface PageParts {
+interface PageParts {
   /** The URL of the page. */
   readonly url: string;
   /** The URL below which its files are served: `/api-reference` or `ASSETS`. */

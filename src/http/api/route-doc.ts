@@ -15,7 +15,7 @@ import { NO_MEMBERS, type QueryMembers } from '../query.ts';
 import type { HttpMethod, HttpRoute } from '../uws-http.ts';
 
 /** `signed`: a session, and an Ed25519 signature over the canonical bytes of a member of the body. */
-export type Auth = 'public' | 'session' | 'signed';
+type Auth = 'public' | 'session' | 'signed';
 
 /** The cost of a request (LIM-08 to LIM-15), as written in the documents. */
 export const COST_WORDS = {
@@ -27,7 +27,7 @@ export const COST_WORDS = {
   publicRead: '2 units of the shared budget',
   free: 'nothing but a share of the limits of your address',
 } as const;
-export type CostName = keyof typeof COST_WORDS;
+type CostName = keyof typeof COST_WORDS;
 
 export interface QueryDoc {
   readonly name: string;
@@ -37,7 +37,7 @@ export interface QueryDoc {
   readonly repeats?: boolean;
 }
 
-export interface RouteExample {
+interface RouteExample {
   /** Path parameters other than `user_id`; names as in the path. */
   readonly path?: Readonly<Record<string, string>>;
   /** Without the question mark. */

@@ -11,7 +11,7 @@ import type { Accounts } from './accounts.ts';
 import type { Balance } from './balance.ts';
 import type { Holds } from './holds.ts';
 
-export interface InventoryAccount {
+interface InventoryAccount {
   readonly kind: string;
   readonly name: string;
   /** Isolated accounts only. */
@@ -22,7 +22,7 @@ export interface InventoryAccount {
 }
 
 /** Signed legs as credits and liabilities, of which one at least is `"0"`. */
-export interface MarginLegs {
+interface MarginLegs {
   readonly base: CreditsAndLiabilities;
   readonly quote: CreditsAndLiabilities;
 }
@@ -63,12 +63,12 @@ function marginsOf(account: MarginAccount | undefined): ReadonlyMap<string, Marg
 }
 
 /** Positions that are listed, by asset. */
-export function openPositions(account: MarginAccount | undefined): readonly Position[] {
+function openPositions(account: MarginAccount | undefined): readonly Position[] {
   const open = [...(account?.positions() ?? [])].filter(isOpen);
   return open.sort((a, b) => compareAssetIds(a.asset, b.asset));
 }
 
-export function creditsAndLiabilities(leg: bigint): CreditsAndLiabilities {
+function creditsAndLiabilities(leg: bigint): CreditsAndLiabilities {
   return leg < 0n ? { credits: '0', liabilities: format18(-leg) } : { credits: format18(leg), liabilities: '0' };
 }
 

@@ -30,7 +30,7 @@ export interface SetAside {
 }
 
 /** Money that an action takes from one spot balance. */
-export interface Taking {
+interface Taking {
   readonly from: BalanceKey;
   readonly amount: Amount18;
   /** Whether it leaves the sub-account and its margin. */

@@ -25,7 +25,7 @@ const CANCELS_MAX = 64;
 const WALKED_MAX = 4;
 
 /** Sends the cancel of an order to its market; false: the ring is full, nothing was done. */
-export type CancelUncovered = (order: LiveOrder) => boolean;
+type CancelUncovered = (order: LiveOrder) => boolean;
 
 /** A balance, and the orders with an expected event, before which it is not checked again. */
 interface Uncovered {

@@ -45,9 +45,9 @@ import {
 } from './trade-view.ts';
 
 /** Outcomes that may wait for their match; the rings between the threads hold fewer. */
-export const EARLY_OUTCOMES_MAX = 1_048_576;
+const EARLY_OUTCOMES_MAX = 1_048_576;
 
-export interface FillViewParts extends OrderBookParts {
+interface FillViewParts extends OrderBookParts {
   /** Judges whether a fault was caused by what others have. */
   readonly margins: Pick<MarginAccounts, 'excuseBreach'>;
 }

@@ -450,7 +450,7 @@ const CELL_BYTES = 48;
 const CELL_WORDS: number = CELL_BYTES >>> 2;
 
 /** Offsets of a cell's members, in bytes. */
-export const CELL = {
+const CELL = {
   releasedQuantity: 0,
   lastSequence: 8,
   spend: 16,
@@ -462,7 +462,7 @@ export const CELL = {
 } as const;
 
 /** Cells of consecutive indexes. */
-export interface FigureChunk {
+interface FigureChunk {
   readonly views: Views;
   /** By cell of the chunk; null while none of its orders has an exposure. */
   exposures: (OrderExposure | null)[] | null;
@@ -499,16 +499,16 @@ export class OptimisticFigures {
 }
 
 /** Where the cell of an index begins in its chunk, in bytes. */
-export function cellAt(index: number): number {
+function cellAt(index: number): number {
   return cellOf(index) * CELL_BYTES;
 }
 
 /** Number of the cell of an index in its chunk. */
-export function cellOf(index: number): number {
+function cellOf(index: number): number {
   return index & (CHUNK_CELLS - 1);
 }
 
 /** Exposures of a chunk that has none yet. */
-export function noExposures(): (OrderExposure | null)[] {
+function noExposures(): (OrderExposure | null)[] {
   return new Array<OrderExposure | null>(CHUNK_CELLS).fill(null);
 }

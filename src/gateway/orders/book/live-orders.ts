@@ -50,7 +50,7 @@ import type { MarketSlot, Markets } from './markets.ts';
 import { OrderGroups } from './order-groups.ts';
 
 /** Orders in memory at most: live ones are bounded by a setting far below (pre-flight.ts), finished ones by checkpoints. */
-export const ORDERS_MAX = 16_777_216;
+const ORDERS_MAX = 16_777_216;
 
 /** With so many orders in memory a user has counts and a list of them, whether or not they are needed. */
 export const COUNTED_ORDERS = 1_024;
@@ -73,7 +73,7 @@ export interface Pin {
   readonly number: number;
 }
 
-export interface LiveOrdersParts {
+interface LiveOrdersParts {
   readonly markets: Markets;
   readonly holds: Holds;
   /** Of the store's hashes: users choose their ids. */

@@ -17,7 +17,7 @@ export interface OrderName {
 type WithoutName<View> = View extends unknown ? Omit<View, keyof OrderName> : never;
 
 /** What happened to an order. */
-export type OrderChange = WithoutName<OrderEventView>;
+type OrderChange = WithoutName<OrderEventView>;
 export type OrderEvent = OrderName & OrderChange;
 
 /** One side of a trade, as its user sees it (FIL-01, AMB-35). */

@@ -24,7 +24,7 @@ import {
 } from '../../../core/order-terms.ts';
 import { filledOf, isFull, type LiveOrder } from './live-order.ts';
 
-export interface LifeFigures {
+interface LifeFigures {
   readonly end: OrderEnd | 0;
   readonly faultReason: RollbackReason;
   readonly quantity: number;

@@ -97,7 +97,7 @@ export function pendingTrade(
 }
 
 /** What an outcome adds to a trade. */
-export interface TradeOutcome {
+interface TradeOutcome {
   readonly status: FillStatus;
   readonly fee: Amount18;
   readonly reason: RollbackReason;
@@ -171,7 +171,7 @@ export function isBuyerOf({ takerSide }: Pick<TradeRow, 'takerSide'>, isMaker: b
 }
 
 /** A user trade on the wire, REST and streams alike (wire.md 7.10). */
-export interface UserTradeBody {
+interface UserTradeBody {
   readonly asset_id: string;
   readonly trade_id: number;
   readonly order_id: string;
@@ -209,12 +209,12 @@ export function userTradeBody(trade: UserTrade): UserTradeBody {
 
 // What a fill moves until clearing has booked it: spot balances of the order's account, or the legs of its position.
 
-export type FillMove =
+type FillMove =
   | ({ readonly kind: 'spot' } & SpotMove)
   | ({ readonly kind: 'legs'; readonly position: Position } & LegMove);
 
 /** @param fill.fee USD, negative for a rebate. */
-export function fillMove(
+function fillMove(
   order: LiveOrder,
   {
     base,

@@ -31,7 +31,7 @@ export const IN_FLIGHT_MAX = 8_192;
 
 type Account = Pick<ClearedAccount, 'user' | 'subAccount'>;
 
-export interface AccountCancelParts {
+interface AccountCancelParts {
   readonly orders: Pick<LiveOrders, 'addedBy' | 'isReachedById' | 'pin' | 'unpin'>;
   /** Sends the cancel of an order; false: the ring is full, nothing was done. */
   readonly cancel: (order: LiveOrder, clearing: NonNullable<ReduceRequest['clearing']>) => boolean;

@@ -132,7 +132,7 @@ export interface Caller {
 
 const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a balance nor a position');
 
-export interface OrderRequestsParts {
+interface OrderRequestsParts {
   readonly markets: Markets;
   readonly accounts: Accounts;
   readonly holds: Holds;

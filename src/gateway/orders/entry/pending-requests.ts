@@ -21,7 +21,7 @@ import type { MarketSlot } from '../book/markets.ts';
 import type { Membership } from './disconnect-group.ts';
 
 export const REQUESTS_MAX = 65_536;
-export const CANCELS_RESERVED = 8_192;
+const CANCELS_RESERVED = 8_192;
 /** Of one user, of a market maker, and how many more of those may be cancels. */
 export const REQUESTS_PER_USER_MAX = 2_048;
 export const REQUESTS_PER_MARKET_MAKER_MAX = 16_384;
@@ -47,7 +47,7 @@ export interface Reply {
 export const UNANSWERED: Reply = { answer: () => undefined, hops: null };
 
 /** What was signed. */
-export interface SignedContent {
+interface SignedContent {
   readonly text: Uint8Array;
   readonly signature: Uint8Array;
 }
@@ -68,7 +68,7 @@ export interface OrderRequest {
 }
 
 /** Was answered when it was sent: the market's answer only takes it out of this table. */
-export interface CancelAllRequest {
+interface CancelAllRequest {
   readonly kind: 'cancelAll';
   readonly hops: ActionHops | null;
 }

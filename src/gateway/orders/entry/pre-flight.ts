@@ -387,7 +387,7 @@ export function marketHalted(): { readonly ok: false; readonly reject: Reject } 
 // A waiting order needs a user with a balance or a position: a free key parks nothing.
 
 /** What the bounds look at. */
-export interface OpenOrderCounts {
+interface OpenOrderCounts {
   readonly settings: OrderSettings;
   isMarketMaker(user: UserId): boolean;
   openCount(user: UserId, subAccount: number, marketIndex: number): number;
@@ -396,7 +396,7 @@ export interface OpenOrderCounts {
 }
 
 /** One more order. */
-export interface OneMore {
+interface OneMore {
   readonly user: UserId;
   readonly subAccount: number;
   readonly marketIndex: number;
@@ -467,7 +467,7 @@ export interface OrderFigures {
 const NO_TIME = 0n as TimestampNs;
 const NO_PRICE = 0 as RawPrice;
 
-export function figuresOf(details: OrderDetails): OrderFigures {
+function figuresOf(details: OrderDetails): OrderFigures {
   if (details.kind === 'limit') {
     const { tif, postOnly, limitPrice, quantity } = details;
     const goodUntilNs = details.goodUntilNs ?? NO_TIME;
@@ -523,7 +523,7 @@ function notionalFault(price: RawPrice, quantity: RawQuantity, definition: Marke
  *
  * @returns why it is not, or null.
  */
-export function belowNotional(price: RawPrice, quantity: RawQuantity, definition: MarketDefinition): string | null {
+function belowNotional(price: RawPrice, quantity: RawQuantity, definition: MarketDefinition): string | null {
   return notional18(price, quantity, definition) < definition.minimumNotional ? notionalText(definition) : null;
 }
 

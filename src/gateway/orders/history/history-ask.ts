@@ -116,7 +116,7 @@ export interface OrderAnswer<T> extends MaybeTooLong {
   readonly offset: number;
 }
 
-export interface TradeAnswer<T> extends MaybeTooLong {
+interface TradeAnswer<T> extends MaybeTooLong {
   readonly kind: 'trades';
   readonly total: number;
   readonly rows: readonly Placed<TradePlace, T>[];
@@ -298,7 +298,7 @@ export function takesAll({ fromNs, toNs, side, statuses }: RowFilter): boolean {
   return fromNs === null && toNs === null && side === null && statuses === null;
 }
 
-export function takesTime({ fromNs, toNs }: RowFilter, timeNs: bigint): boolean {
+function takesTime({ fromNs, toNs }: RowFilter, timeNs: bigint): boolean {
   return (fromNs === null || timeNs >= fromNs) && (toNs === null || timeNs <= toNs);
 }
 
@@ -371,7 +371,7 @@ export function filteredOrders<T>(
   return { rows, total, offset, heldFrom: 0, isTooLong };
 }
 
-export function filteredTrades<T>(
+function filteredTrades<T>(
   snapshot: HistorySnapshot,
   ask: Extract<HistoryAsk, { kind: 'trades' }>,
   filter: RowFilter,

@@ -39,7 +39,7 @@ const CERTAIN: number = OPEN | SETTLED;
 const GROUP_SHIFT = 2;
 
 /** Where the orders of a list are. */
-export interface ListedOrders {
+interface ListedOrders {
   at(index: number): LiveOrder;
 }
 
@@ -126,7 +126,7 @@ export interface Entry {
 }
 
 /** A place in a list and how many entries come before it, newest first. */
-export interface Pivot {
+interface Pivot {
   readonly rank: number;
   readonly place: OrderPlace;
 }

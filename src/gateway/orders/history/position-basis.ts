@@ -99,7 +99,7 @@ export interface BasisAsk {
 }
 
 /** A market as the tables have it. */
-export interface BasisOfMarket {
+interface BasisOfMarket {
   readonly marketIndex: number;
   /** The tables have all confirmed trades up to this one. */
   readonly lastTradeId: number;

@@ -214,7 +214,7 @@ interface Chunk {
   readonly owners: (OwnTrades | null)[];
 }
 
-export class TradeTail {
+class TradeTail {
   /** Of the positions from `first` on. */
   #chunks: Chunk[] = [];
   /** The last chunk that was dropped. */

@@ -150,7 +150,7 @@ interface KnownLoss {
 }
 
 /** Reduce-only orders of an account in one market; queues by side. They add no exposure. */
-export interface ReduceOnlyOrders {
+interface ReduceOnlyOrders {
   /** Those that may rest, by their admission. */
   readonly resting: readonly [OrderQueue, OrderQueue];
   /** Those that take at once and have not ended: none is taken beyond the position that they leave. */

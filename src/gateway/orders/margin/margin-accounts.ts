@@ -37,7 +37,7 @@ export interface PositionUpdate {
   readonly entry: Amount18;
 }
 
-export interface MarginAccountsParts {
+interface MarginAccountsParts {
   readonly holds: Holds;
   readonly assets: AssetRisks;
   readonly updates: UpdateCount;

@@ -52,7 +52,7 @@ const WOULD_INCREASE: Reject = reject(
 );
 
 /** @param lots that the order could have had. */
-export function wouldIncrease(lots: number): Reject {
+function wouldIncrease(lots: number): Reject {
   return { ...WOULD_INCREASE, details: { max_quantity: lots } };
 }
 const NO_PRICE: Reject = reject('PRICING_UNAVAILABLE', 'the asset has no usable price, only reducing orders are taken');

@@ -89,7 +89,7 @@ class Reductions {
   }
 }
 
-export interface MarginSideParts {
+interface MarginSideParts {
   readonly accounts: Accounts;
   readonly markets: Markets;
   readonly holds: Holds;

@@ -53,7 +53,7 @@ export interface AccountLegs {
 }
 
 /** As shown: capacity, and the equity that is not at hand, among them. */
-export type MarginFigures = AccountFigures & SimulatedFigures;
+type MarginFigures = AccountFigures & SimulatedFigures;
 
 export interface MarginSources {
   readonly accounts: Accounts;
@@ -73,7 +73,7 @@ export function flushedLegs(account: MarginAccount): AccountLegs {
   return { spot, positions };
 }
 
-export function sumsOf({ spot, positions }: AccountLegs, assets: AssetRisks): MarginSums {
+function sumsOf({ spot, positions }: AccountLegs, assets: AssetRisks): MarginSums {
   const sums = emptySums();
   for (const [asset, amount] of spot) addSpot(sums, asset === USD ? null : assets.terms(asset), amount);
   for (const [asset, legs] of positions) addPosition(sums, assets.terms(asset), legs);

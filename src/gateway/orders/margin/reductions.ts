@@ -35,9 +35,9 @@ export const REDUCED_MAX = 1_024;
 const PLANNED_OVER_MAX = 4_096;
 
 /** Sends a reduction to the market; false: the ring is full, nothing was done. */
-export type Reduce = (reduction: Reduction) => boolean;
+type Reduce = (reduction: Reduction) => boolean;
 
-export interface AutoReduceParts {
+interface AutoReduceParts {
   readonly orders: LiveOrders;
   readonly reduce: Reduce;
 }
@@ -180,15 +180,15 @@ export interface Reduction {
 }
 
 /** Reductions that were sent before: while they are on their way their orders are as good as reduced. */
-export type Sent = ReadonlyMap<ExposureEntry, number>;
+type Sent = ReadonlyMap<ExposureEntry, number>;
 
-export interface PlanParts {
+interface PlanParts {
   readonly orders: LiveOrders;
   readonly assets: AssetRisks;
   readonly sent: Sent;
 }
 
-export interface ReductionPlan {
+interface ReductionPlan {
   readonly side: Side;
   /** In this order; nothing where the capacity is not negative. */
   readonly reductions: readonly Reduction[];
@@ -220,7 +220,7 @@ interface Candidate {
 }
 
 /** @param most as many reductions as the plan may have. */
-export function planReductions(account: MarginAccount, parts: PlanParts, most: number): ReductionPlan {
+function planReductions(account: MarginAccount, parts: PlanParts, most: number): ReductionPlan {
   const { buys, sells } = account.requirements();
   const side: Side = buys >= sells ? SIDE.buy : SIDE.sell;
   const reductions: Reduction[] = [];
@@ -300,7 +300,7 @@ function limitOf({ price, market }: LiveOrder): bigint {
 }
 
 /** It rests, nothing about it is on its way, and a user made it (AR-04). */
-export function isReducible(order: LiveOrder): boolean {
+function isReducible(order: LiveOrder): boolean {
   const { kind, tif, flags } = order;
   const rests = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
   return rests && order.sequence !== 0 && order.requests === 0 && !isOver(order) && (flags & ORDER_FLAG.nodeMade) === 0;
@@ -374,7 +374,7 @@ export interface Cut {
 }
 
 /** Sends a cut to the market; false: the ring is full, nothing was done. */
-export type SendCut = (cut: Cut) => boolean;
+type SendCut = (cut: Cut) => boolean;
 
 /** How the check of a position ended: there is nothing beyond it; cuts are on their way; more must be sent; a ring was full. */
 type Checked = 'quiet' | 'cutting' | 'more' | 'full';
