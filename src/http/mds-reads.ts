@@ -59,7 +59,7 @@ const TRADES_LIMIT = limitQuery(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX);
 const TRADES_QUERY = [PAGE_QUERY, TRADES_LIMIT];
 const KLINES_LIMIT = limitQuery(KLINE_LIMIT_DEFAULT, KLINE_LIMIT_MAX);
 
-export interface MarketDataReadParts {
+interface MarketDataReadParts {
   readonly marketData: MarketData;
   /** The node clock. */
   readonly clock: Clock;
@@ -85,7 +85,7 @@ interface MarketDataRead<Asked, Rest extends unknown[]> extends RouteDoc {
 }
 
 /** A route of this listener: what documents say of it, and how it is served. */
-export interface MarketDataRoute extends RouteDoc {
+interface MarketDataRoute extends RouteDoc {
   readonly served: (kit: MarketDataKit) => HttpHandler;
 }
 
@@ -116,7 +116,7 @@ function marketRead<Asked>({ serve, ...route }: MarketDataRead<Asked, [MarketDef
   });
 }
 
-export const MARKET_DATA_READS: readonly MarketDataRoute[] = [
+const MARKET_DATA_READS: readonly MarketDataRoute[] = [
   marketRead({
     ...READ,
     path: '/marketdepth/{asset_id}',
@@ -264,7 +264,7 @@ export function addMarketDataReads(routes: HttpRoutes, parts: MarketDataReadPart
 }
 
 /** The number of public-read prices for a page of up to `limit` rows. */
-export function timesOfRows(limit: number, ordinary: number): bigint {
+function timesOfRows(limit: number, ordinary: number): bigint {
   return 1n + BigInt(Math.ceil(Math.max(0, limit - ordinary) / READ_ROWS_PER_PRICE));
 }
 

@@ -170,7 +170,7 @@ function listenerParts({ late, deadlineMs, urgency, anyOrigin }: ListenerParts):
   };
 }
 
-export interface RouteKitParts {
+interface RouteKitParts {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
   readonly documents: ApiDocuments;

@@ -10,7 +10,7 @@ export const DOCUMENT_FILES = '/api-reference/*';
 const PUBLIC = { method: 'GET', area: 'Documents', auth: 'public', cost: 'publicRead' } as const;
 
 /** A document of a listener. */
-export interface DocumentRoute extends RouteDoc {
+interface DocumentRoute extends RouteDoc {
   readonly auth: 'public';
   readonly cost: 'publicRead';
 }

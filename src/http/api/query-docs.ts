@@ -10,7 +10,7 @@ export const BOOLEAN_WORD: Shape = words('true', 'false');
 export const PAGE_QUERY: QueryDoc = { name: 'page', shape: COUNT, summary: 'from 0' };
 
 /** `limit`, with the bounds by which it is read. */
-export interface LimitQuery extends QueryDoc {
+interface LimitQuery extends QueryDoc {
   readonly bounds: { readonly limitDefault: number; readonly limitMax: number };
 }
 

@@ -105,7 +105,7 @@ export interface StreamDoc {
 }
 
 /** The query members that a listener takes. */
-export function membersOf(query: readonly QueryDoc[] | undefined): QueryMembers {
+function membersOf(query: readonly QueryDoc[] | undefined): QueryMembers {
   if (query === undefined) return NO_MEMBERS;
   return Object.fromEntries(query.map(({ name, repeats }) => [name, repeats === true ? 'repeats' : 'once']));
 }
