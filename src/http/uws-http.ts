@@ -34,7 +34,7 @@ import type { UnreadReplies } from './unread-replies.ts';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A handler answers its call now or later; `body` is empty for a GET that does not read it. A rejected promise is answered with 500. */
-type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
+export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
 
 export interface HttpRoute {
   readonly method: HttpMethod;
