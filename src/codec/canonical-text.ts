@@ -35,7 +35,7 @@ export function canonicalText(shape: TSchema, value: unknown): string {
 function writerFor(shape: TSchema): Write {
   const alternatives = alternativesOf(shape);
   if (alternatives.length !== 1 || alternatives[0] !== shape) {
-    const writes = alternatives.map(writerFor);
+    const writes = alternatives.map((one) => onlyItsMembers(one, writerFor(one)));
     const own = (value: unknown): string | null => {
       for (const write of writes) {
         const text = write(value);
@@ -102,21 +102,29 @@ function objectWriter(shape: TSchema): Write {
     const lead = `${JSON.stringify(name)}:`;
     return { name, nameInside: nameInside(name, member), lead, write, unset: unsetText(shape, name, lead, write) };
   });
-  const known = new Set(members.flatMap((member) => [member.name, member.nameInside]));
   return (value) => {
     const given = membersOf(value);
     if (given === null) return null;
-    // Tells it from the other alternatives of a union: a member that this one does not have stands in none of its texts.
-    if (Object.entries(given).some(([name, member]) => !known.has(name) && (member ?? null) !== null)) return null;
-    const texts: string[] = [];
+    let all = '';
     for (const { name, nameInside, lead, write, unset } of members) {
-      const member = Object.hasOwn(given, nameInside) ? given[nameInside] : given[name];
+      const member = nameInside in given ? given[nameInside] : given[name];
       const isUnset = unset !== null && (member ?? null) === null;
       const text = isUnset ? unset : written(lead, write(member));
       if (text === null) return null;
-      if (text !== '') texts.push(text);
+      if (text !== '') all += all === '' ? text : `,${text}`;
     }
-    return `{${texts.join(',')}}`;
+    return `{${all}}`;
+  };
+}
+
+/** An alternative: of several objects a value is that which has no other member, unless it is unset. */
+function onlyItsMembers(shape: TSchema, write: Write): Write {
+  if (shape['type'] !== 'object') return write;
+  const properties = Object.entries(shape['properties'] as Readonly<Record<string, TSchema>>);
+  const known = new Set(properties.flatMap(([name, member]) => [name, nameInside(name, member)]));
+  return (value) => {
+    const given = Object.entries(membersOf(value) ?? {});
+    return given.every(([name, member]) => known.has(name) || (member ?? null) === null) ? write(value) : null;
   };
 }
 
