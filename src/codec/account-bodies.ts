@@ -3,14 +3,14 @@
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { isRetryable, type Reject } from '../core/reject.ts';
 import { type JsonWritable, quote, writeJson } from './json-writer.ts';
+import { decodeShape } from './shape-reader.ts';
 import { RENAME_REQUEST } from './shapes/account-shapes.ts';
-import { readShape } from './shapes/read-shape.ts';
 
 // `PATCH /account/{user_id}/sub-account/{account_index}/name`: its body and its reply (wire.md 7.17, AMB-64).
 
 /** @returns the name; INVALID_REQUEST when it is not allowed. */
 export function decodeRename(body: Uint8Array): Outcome<string> {
-  const request = readShape(RENAME_REQUEST, body);
+  const request = decodeShape(RENAME_REQUEST, body);
   return request.ok ? accepted(request.value.name) : request;
 }
 

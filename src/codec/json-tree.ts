@@ -26,8 +26,6 @@ export type JsonValue = null | boolean | string | bigint | JsonFraction | readon
 export interface JsonTreeOptions {
   /** Default `refuse`. */
   readonly fractions?: 'refuse' | 'text';
-  /** Members of the outermost object to keep; others are skipped. Default all. */
-  readonly members?: ReadonlySet<string> | null;
   /** Maximum number of values kept. Default unlimited. */
   readonly valuesMax?: number;
 }
@@ -36,7 +34,7 @@ export interface JsonTreeOptions {
 export function parseJson(bytes: Uint8Array, options: JsonTreeOptions = {}): Outcome<JsonValue> {
   const cursor = new JsonCursor();
   cursor.reset(bytes, 0, bytes.length);
-  const value = new TreeReader(cursor, options).read(options.members ?? null);
+  const value = new TreeReader(cursor, options).read();
   return cursor.finish() ? accepted(value) : rejected(cursor.reject());
 }
 
@@ -64,18 +62,18 @@ class TreeReader {
     this.#valuesLeft = valuesMax;
   }
 
-  /** Recursion is bounded by the cursor's depth limit. @param members to keep of this value, if it is an object. */
-  read(members: ReadonlySet<string> | null): JsonValue {
+  /** Recursion is bounded by the cursor's depth limit. */
+  read(): JsonValue {
     const cursor = this.#cursor;
     this.#valuesLeft -= 1;
     if (this.#valuesLeft < 0) cursor.fail('too many values', null);
     switch (cursor.kind()) {
       case 'object':
-        return this.#object(members);
+        return this.#object();
       case 'array': {
         const items: JsonValue[] = [];
         cursor.enterArray();
-        while (cursor.nextItem()) items.push(this.read(null));
+        while (cursor.nextItem()) items.push(this.read());
         return items;
       }
       case 'string':
@@ -90,14 +88,11 @@ class TreeReader {
     }
   }
 
-  #object(kept: ReadonlySet<string> | null): JsonObject {
+  #object(): JsonObject {
     const cursor = this.#cursor;
     const members = new Map<string, JsonValue>();
     cursor.enterObject();
-    for (let name = cursor.nextName(); name !== null; name = cursor.nextName()) {
-      if (kept === null || kept.has(name)) members.set(name, this.read(null));
-      else cursor.skipValue();
-    }
+    for (let name = cursor.nextName(); name !== null; name = cursor.nextName()) members.set(name, this.read());
     return members;
   }
 }

@@ -1,8 +1,9 @@
 /** Multisig reads (wire.md 7.20): the configuration of an account, and the accounts that list a key. */
 import type { Outcome } from '../core/outcome.ts';
-import { decodeText } from './decode-text.ts';
 import { quote } from './json-writer.ts';
-import { readSignerKey, type SignerKey, signerKeyText } from './signatures.ts';
+import { decodeShape } from './shape-reader.ts';
+import { SIGNER_SEARCH } from './shapes/account-shapes.ts';
+import { type SignerKey, signerKeyText } from './signatures.ts';
 
 export interface MultisigView {
   readonly masterWeight: number;
@@ -31,10 +32,7 @@ export function multisigConfig(view: MultisigView): string {
 
 /** The body of `POST /multisig/signers`: one bare key, `{"Secp256k1":[33 integers]}`. */
 export function decodeSignerKey(bytes: Uint8Array): Outcome<SignerKey> {
-  return decodeText(bytes, 0, bytes.length, (cursor) => {
-    const key = readSignerKey(cursor);
-    return cursor.hasFailed ? null : key;
-  });
+  return decodeShape(SIGNER_SEARCH, bytes);
 }
 
 /** The reply of `POST /multisig/signers`. @param isBare the array alone. */

@@ -195,12 +195,16 @@ function listReader(shape: TSchema, field: string | null): Read {
   const most = shape['maxItems'] as number | undefined;
   const countMax = most ?? COLD_VALUES_MAX;
   const tooMany = most === undefined ? 'too many values' : `expected at most ${most} items`;
-  const readItem = readerFor(must(shape['items'] as TSchema | undefined, 'a list has a shape of its items'), field);
+  const item = must(shape['items'] as TSchema | undefined, 'a list has a shape of its items');
+  const readItem = readerFor(item, field);
+  const hasObjects = item['type'] === 'object';
   return (cursor) => {
     const items: unknown[] = [];
     cursor.enterArray();
     while (cursor.nextItem()) {
       if (items.length === countMax) cursor.fail(tooMany, field);
+      // The cursor would name the last member of the object before.
+      else if (hasObjects && cursor.kind() !== 'object') cursor.fail('expected an object', field);
       else items.push(readItem(cursor));
     }
     if (items.length < least) cursor.fail(`expected at least ${least} items`, field);

@@ -1,11 +1,11 @@
 /** The body of `POST /account/simulate/{user_id}` (wire.md 7.16, G12): integers of 18 decimals as strings. */
-import { type AssetId, parseAssetId } from '../core/ids.ts';
+import type { AssetId } from '../core/ids.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
-import { SIMULATE_REQUEST, type SimulateBody } from './shapes/account-shapes.ts';
-import { readShape } from './shapes/read-shape.ts';
+import { decodeShape } from './shape-reader.ts';
+import { SIMULATE_REQUEST, type SimulateRead } from './shapes/account-shapes.ts';
 
 export interface SimulateRequest {
   readonly subAccount: number;
@@ -25,39 +25,35 @@ export const PENDING_TRANSFERS_MAX = 100;
 const AMOUNT_MAX = (1n << 127n) - 1n;
 
 export function decodeSimulateRequest(body: Uint8Array): Outcome<SimulateRequest> {
-  const read = readShape(SIMULATE_REQUEST, body);
+  const read = decodeShape(SIMULATE_REQUEST, body);
   if (!read.ok) return read;
-  const { sub_account: subAccount, trade, pending_transfers: pending = [] } = read.value;
-  const asset = parseAssetId(trade.asset);
+  const { subAccount, trade, pendingTransfers } = read.value;
   const size = BigInt(trade.size);
-  const price = trade.limit_price === undefined || trade.limit_price === null ? 0n : BigInt(trade.limit_price);
-  if (asset === null) return invalid('asset', 'an asset id is expected');
+  const price = BigInt(trade.limitPrice ?? 0);
   if (size === 0n || size > AMOUNT_MAX) return invalid('size', 'a size above zero that an account can hold');
   if (price > AMOUNT_MAX) return invalid('limit_price', 'out of range');
-  const transfers = transfersOf(pending);
+  const transfers = transfersOf(pendingTransfers ?? []);
   if (!transfers.ok) return transfers;
   return accepted({
     subAccount,
-    asset,
-    side: trade.is_buy ? SIDE.buy : SIDE.sell,
-    isSpot: trade.trade_type === 'spot',
+    asset: trade.asset.id,
+    side: trade.isBuy ? SIDE.buy : SIDE.sell,
+    isSpot: trade.tradeType === 'spot',
     size: size as Amount18,
     price: price === 0n ? null : (price as Amount18),
     transfers: transfers.value,
   });
 }
 
-function transfersOf(pending: NonNullable<SimulateBody['pending_transfers']>): Outcome<SimulateRequest['transfers']> {
+function transfersOf(pending: NonNullable<SimulateRead['pendingTransfers']>): Outcome<SimulateRequest['transfers']> {
   if (pending.length > PENDING_TRANSFERS_MAX) return invalid('pending_transfers', `at most ${PENDING_TRANSFERS_MAX}`);
   const transfers: { readonly asset: AssetId; readonly amount: bigint }[] = [];
   for (const given of pending) {
-    const asset = parseAssetId(given.asset);
     const amount = BigInt(given.amount);
-    if (asset === null) return invalid('pending_transfers', 'an asset id is expected');
     if (amount > AMOUNT_MAX || amount < -AMOUNT_MAX) {
       return invalid('pending_transfers', 'out of range');
     }
-    transfers.push({ asset, amount });
+    transfers.push({ asset: given.asset.id, amount });
   }
   return accepted(transfers);
 }

@@ -3,13 +3,13 @@
  *
  * 1 to 50 ids; duplicates collapse. An id that is not a valid order id cannot exist, so it is left out (CAN-09).
  */
-import { type AssetId, type OrderId, parseAssetId, parseOrderId } from '../core/ids.ts';
+import { type AssetId, type OrderId, parseOrderId } from '../core/ids.ts';
 import { DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { CANCEL_ALL_AFTER_REQUEST, CANCEL_BATCH_REQUEST, type CancelBatchBody } from './shapes/order-shapes.ts';
-import { readShape } from './shapes/read-shape.ts';
+import { decodeShape } from './shape-reader.ts';
+import { CANCEL_ALL_AFTER_REQUEST, CANCEL_BATCH_REQUEST, type CancelBatchRead } from './shapes/order-shapes.ts';
 
 // `POST /orders/cancel-all-after` (docs/trading.md): `{"timeout_ms":60000}` starts the user's dead-man timer, 0 ends it.
 
@@ -21,9 +21,9 @@ const BAD_TIMEOUT = reject(
 
 /** @returns milliseconds: 0, or from DEAD_MAN_MS_MIN to DEAD_MAN_MS_MAX; INVALID_REQUEST with the field. */
 export function decodeCancelAllAfter(body: Uint8Array): Outcome<number> {
-  const read = readShape(CANCEL_ALL_AFTER_REQUEST, body);
+  const read = decodeShape(CANCEL_ALL_AFTER_REQUEST, body);
   if (!read.ok) return read;
-  const timeoutMs = read.value.timeout_ms;
+  const { timeoutMs } = read.value;
   return timeoutMs !== 0 && timeoutMs < DEAD_MAN_MS_MIN ? rejected(BAD_TIMEOUT) : accepted(timeoutMs);
 }
 
@@ -41,17 +41,16 @@ interface CancelBatch {
 }
 
 export function decodeCancelBatch(body: Uint8Array): Outcome<CancelBatch> {
-  const read = readShape(CANCEL_BATCH_REQUEST, body);
+  const read = decodeShape(CANCEL_BATCH_REQUEST, body);
   if (!read.ok) return read;
-  const texts = isList(read.value) ? read.value : read.value.order_ids;
-  const asset = isList(read.value) ? null : (read.value.asset_id ?? null);
+  const { orderIds: texts, asset } = isList(read.value) ? { orderIds: read.value, asset: null } : read.value;
   return accepted({
     asked: texts.length,
     orderIds: [...new Set(texts)].map(parseOrderId).filter((id) => id !== null),
-    assetId: asset === null ? null : parseAssetId(asset),
+    assetId: asset?.id ?? null,
   });
 }
 
-function isList(body: CancelBatchBody): body is readonly string[] {
+function isList(body: CancelBatchRead): body is readonly string[] {
   return Array.isArray(body);
 }

@@ -12,6 +12,7 @@ import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeSignerKey } from '../../src/codec/multisig.ts';
 import { ORDER_RECORD, type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
+import { decodeShape } from '../../src/codec/shape-reader.ts';
 import {
   ADD_SIGNER_REQUEST,
   AUTH_REQUEST,
@@ -31,7 +32,7 @@ import {
   CREATE_REQUEST,
   REPLACE_REQUEST,
 } from '../../src/codec/shapes/order-shapes.ts';
-import { checkShape, readShape } from '../../src/codec/shapes/read-shape.ts';
+import { checkShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
 import { decodeCancel } from '../../src/codec/signed-cancel.ts';
@@ -115,7 +116,7 @@ suite('shapes and hot readers', () => {
 });
 
 function refusalOf(shape: Shape, text: string): string {
-  const read = readShape(shape, Buffer.from(text));
+  const read = decodeShape(shape, Buffer.from(text));
   return read.ok ? 'taken' : `${read.reject.code} ${read.reject.field ?? '-'}: ${read.reject.message}`;
 }
 
@@ -149,7 +150,7 @@ suite('cold requests are read by their shape', () => {
   });
 
   test('a member named like one of Object is no member (AMB-02)', () => {
-    const read = readShape(RENAME_REQUEST, Buffer.from('{"name":"a","__proto__":{"x":1},"constructor":1}'));
+    const read = decodeShape(RENAME_REQUEST, Buffer.from('{"name":"a","__proto__":{"x":1},"constructor":1}'));
     assert.ok(read.ok);
     assert.deepEqual({ ...read.value }, { name: 'a' });
   });

@@ -57,7 +57,9 @@ function textOf(shape: TSchema): fc.Arbitrary<string> {
   const pattern = shape['pattern'] as string | undefined;
   if (pattern === undefined) return fc.string({ maxLength: Math.min((shape['maxLength'] ?? 16) as number, 16) });
   const form = new RegExp(pattern, 'u');
-  return fc.stringMatching(new RegExp(pattern.replace(/\(\?![^)]*\)/, ''), 'u')).filter((text) => form.test(text));
+  return fc
+    .stringMatching(new RegExp(pattern.replace(/\(\?!(?:[^()]|\([^()]*\))*\)/, ''), 'u'))
+    .filter((text) => form.test(text));
 }
 
 function integerOf(shape: TSchema): fc.Arbitrary<bigint> {

@@ -4,7 +4,7 @@ import type { InventoryView } from '../inventory-reply.ts';
 import type { AdditionalSigner, SignerKey } from '../signatures.ts';
 import type { AddSignerRead } from '../signed-add-signer.ts';
 import type { MakerOrderRead, SettlementRead, SettlementRequestRead } from '../signed-settlement.ts';
-import type { SpelledChain } from '../signed-text.ts';
+import type { SpelledAsset, SpelledChain } from '../signed-text.ts';
 import type { SignedClosePosition, TransferRead } from '../signed-transfer.ts';
 import type { SignedWithdrawal, SignedWithdrawalCancel } from '../signed-withdrawal.ts';
 import { pageOf } from './order-reply-shapes.ts';
@@ -193,24 +193,24 @@ const SIGNED_WHOLE: Shape<string> = Type.String({
   description: 'base-10 integer as a string',
 });
 
-export interface SimulateBody {
-  readonly sub_account: number;
+export interface SimulateRead {
+  readonly subAccount: number;
   readonly trade: {
-    readonly asset: string;
-    readonly is_buy: boolean;
+    readonly asset: SpelledAsset;
+    readonly isBuy: boolean;
     readonly size: string;
-    readonly limit_price?: string | null;
-    readonly trade_type?: 'margin' | 'spot';
+    readonly limitPrice: string | null;
+    readonly tradeType: 'margin' | 'spot' | null;
   };
-  readonly pending_transfers?: readonly { readonly asset: string; readonly amount: string }[];
+  readonly pendingTransfers: readonly { readonly asset: SpelledAsset; readonly amount: string }[] | null;
 }
 
-export const SIMULATE_REQUEST: Shape<SimulateBody> = named(
+export const SIMULATE_REQUEST: Shape<unknown, SimulateRead> = named(
   'SimulateRequest',
   'A trade to try on. Integers are strings of 18-decimal units',
-  Type.Object({
+  open({
     sub_account: SUB_ACCOUNT,
-    trade: Type.Object({
+    trade: open({
       asset: ASSET_ID_GIVEN,
       is_buy: FLAG,
       size: WHOLE,
@@ -218,7 +218,7 @@ export const SIMULATE_REQUEST: Shape<SimulateBody> = named(
       trade_type: optional(words('margin', 'spot')),
     }),
     pending_transfers: optional(
-      listOf(Type.Object({ asset: ASSET_ID_GIVEN, amount: described(SIGNED_WHOLE, 'negative leaves the account') })),
+      listOf(open({ asset: ASSET_ID_GIVEN, amount: described(SIGNED_WHOLE, 'negative leaves the account') })),
     ),
   }),
 );
@@ -539,7 +539,7 @@ export const ACTION_RESULT: Shape = named(
 export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(
   'RenameRequest',
   'A name for a sub-account',
-  Type.Object({
+  open({
     name: Type.String({
       pattern: '^(?!(?:Spot|Margin)$)[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]{1,32}$',
       description: '1 to 32 characters, no control characters, not Spot or Margin',

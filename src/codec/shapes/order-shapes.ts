@@ -15,7 +15,7 @@ import {
   SIGNATURE_BYTES,
   type SignerKey,
 } from '../signatures.ts';
-import { STRING_DECODED_MAX } from '../signed-text.ts';
+import { type SpelledAsset, STRING_DECODED_MAX } from '../signed-text.ts';
 import {
   ASSET_ID_GIVEN,
   bytes,
@@ -32,6 +32,7 @@ import {
   named,
   nullable,
   ORDER_ID_GIVEN,
+  open,
   optional,
   RAW,
   readAs,
@@ -286,18 +287,18 @@ export const BATCH_REPLACE_REQUEST: Shape = named(
 
 const ORDER_IDS = listOf(Type.String({ maxLength: STRING_DECODED_MAX, description: 'unknown ids are ignored' }), BATCH);
 /** Both spellings of a cancel-batch. */
-export type CancelBatchBody =
-  | { readonly order_ids: readonly string[]; readonly asset_id?: string | null }
+export type CancelBatchRead =
+  | { readonly orderIds: readonly string[]; readonly asset: SpelledAsset | null }
   | readonly string[];
 
-export const CANCEL_BATCH_REQUEST: Shape<CancelBatchBody> = named(
+export const CANCEL_BATCH_REQUEST: Shape<unknown, CancelBatchRead> = named(
   'CancelBatchRequest',
   '1 to 50 ids, duplicates collapse; without `asset_id` in every market; a bare array of ids is read too',
-  either(Type.Object({ order_ids: ORDER_IDS, asset_id: optional(nullable(ASSET_ID_GIVEN)) }), ORDER_IDS),
+  either(open({ order_ids: ORDER_IDS, asset_id: inside('asset', optional(nullable(ASSET_ID_GIVEN))) }), ORDER_IDS),
 );
 
-export const CANCEL_ALL_AFTER_REQUEST: Shape<{ readonly timeout_ms: number }> = named(
+export const CANCEL_ALL_AFTER_REQUEST: Shape<unknown, { readonly timeoutMs: number }> = named(
   'CancelAllAfterRequest',
   `Starts the user's dead-man timer, or starts it again: ${DEAD_MAN_MS_MIN} to ${DEAD_MAN_MS_MAX} ms; 0 ends it`,
-  Type.Object({ timeout_ms: Type.Integer({ minimum: 0, maximum: DEAD_MAN_MS_MAX }) }),
+  open({ timeout_ms: Type.Integer({ minimum: 0, maximum: DEAD_MAN_MS_MAX }) }),
 );

@@ -1,9 +1,8 @@
 /**
- * Validates a JSON value against its shape and converts it into the value of the shape's type (shape-kit.ts).
- *
- * The cold routes read their bodies this way; the hot ones (orders, login) have readers of their own on the cursor, and
- * a test compares both. No value passes through a double: integers come as bigints from the lossless tree and become
- * numbers only where the shape keeps them within 2^53.
+ * Validates a value of a JSON tree against its shape and converts it into the value of the shape's type (shape-kit.ts): the
+ * page checks what it is about to sign, tests check replies. Requests are read without a tree (shape-reader.ts); a test
+ * compares both. No value passes through a double: integers come as bigints from the lossless tree and become numbers only
+ * where the shape keeps them within 2^53.
  *
  * Supported: type, properties, required, additionalProperties, propertyNames, items and their counts, enum, const,
  * pattern, string lengths, minimum, maximum, the formats int64 and uint64, not (a range of integers), anyOf, oneOf, allOf. Anything else in a
@@ -11,10 +10,9 @@
  */
 import type { TSchema } from '@sinclair/typebox';
 import { assert } from '../../core/assert.ts';
-import { COLD_VALUES_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
-import { isJsonObject, JsonFraction, type JsonObject, type JsonValue, parseJson } from '../json-tree.ts';
+import { isJsonObject, JsonFraction, type JsonObject, type JsonValue } from '../json-tree.ts';
 import { INNER_WORDS, type Shape } from './shape-kit.ts';
 
 interface ShapeRules {
@@ -52,32 +50,10 @@ const KNOWN = new Set([
   ...INNER_WORDS,
 ]);
 
-/**
- * Reads one JSON text; members that occur in no shape of a request are skipped.
- *
- * @returns INVALID_REQUEST with the invalid member.
- */
-export function readShape<T>(shape: Shape<T>, text: Uint8Array): Outcome<T> {
-  const tree = parseJson(text, { fractions: 'text', members: membersOf(shape), valuesMax: COLD_VALUES_MAX });
-  return tree.ok ? checkShape(shape, tree.value) : tree;
-}
-
 /** Validates a value of a tree against a shape. */
 export function checkShape<T>(shape: Shape<T>, value: JsonValue, rules: ShapeRules = {}): Outcome<T> {
   const read = convert(shape, value, { field: undefined, depth: 0, rules });
   return read instanceof Fault ? rejected(rejectOf(read)) : accepted(read as T);
-}
-
-/** The members that an object of this shape may have; null if all count. */
-function membersOf(shape: TSchema): ReadonlySet<string> | null {
-  const union = (shape['anyOf'] ?? shape['oneOf'] ?? shape['allOf']) as readonly TSchema[] | undefined;
-  const names = new Set<string>();
-  for (const one of union ?? [shape]) {
-    if (one['type'] !== 'object') continue;
-    if (one['properties'] === undefined || one['additionalProperties'] !== undefined) return null;
-    for (const name of Object.keys(one['properties'] as object)) names.add(name);
-  }
-  return union?.some((one) => one['type'] === undefined) === true ? null : names;
 }
 
 function rejectOf(fault: Fault): Reject {

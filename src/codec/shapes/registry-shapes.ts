@@ -1,6 +1,7 @@
 /** Markets and the registry (wire.md 7.2, 7.3). */
 import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../../core/limits.ts';
 import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
+import type { SpelledAsset } from '../signed-text.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import {
   ASSET_ID,
@@ -11,10 +12,12 @@ import {
   described,
   either,
   FLAG,
+  inside,
   listOf,
   mapOf,
   named,
   nullable,
+  open,
   optional,
   type Shape,
   TEXT,
@@ -67,10 +70,10 @@ export const MARKETS: Shape = either(
 export const NETTING_PARAMETERS: Shape = listOf(
   Type.Object({ asset: ASSET_ID, venue: TEXT, venue_asset: TEXT, cost: COUNT, residual: COUNT }),
 );
-export const MARKET_REQUEST: Shape<{ readonly asset_id: string }> = named(
+export const MARKET_REQUEST: Shape<unknown, { readonly asset: SpelledAsset }> = named(
   'MarketRequest',
   'The asset of a market',
-  Type.Object({ asset_id: ASSET_ID_GIVEN }),
+  open({ asset_id: inside('asset', ASSET_ID_GIVEN) }),
 );
 
 const TOKEN_ROW = Type.Object({
@@ -127,19 +130,19 @@ export const RISK_PARAMETERS: Shape = named(
 
 /** Assets of a request, in any spelling; the reply repeats it. */
 export interface AssetList {
-  readonly assets: readonly string[];
+  readonly assets: readonly SpelledAsset[];
 }
 
-function assetList(title: string, countMax: number): Shape<AssetList> {
+function assetList(title: string, countMax: number): Shape<unknown, AssetList> {
   return named(
     title,
     'Assets in any accepted spelling',
-    Type.Object({ assets: listOf(ASSET_ID_GIVEN, { maxItems: countMax }) }),
+    open({ assets: listOf(ASSET_ID_GIVEN, { maxItems: countMax }) }),
   );
 }
 
-export const DECIMALS_REQUEST: Shape<AssetList> = assetList('DecimalsRequest', DECIMALS_ASKED_MAX);
-export const DECIMALS_REFRESH: Shape<AssetList> = assetList('DecimalsRefresh', DECIMALS_REFRESHED_MAX);
+export const DECIMALS_REQUEST: Shape<unknown, AssetList> = assetList('DecimalsRequest', DECIMALS_ASKED_MAX);
+export const DECIMALS_REFRESH: Shape<unknown, AssetList> = assetList('DecimalsRefresh', DECIMALS_REFRESHED_MAX);
 export const TOKEN_DECIMALS: Shape = named(
   'TokenDecimals',
   'Decimals by asset, as it was asked for; unknown ones are left out',
