@@ -2,8 +2,7 @@
  * The sending end of an edge: a ring, the receiver's doorbell, and the edge's policy for a full ring.
  *
  *   'reject'           claim returns RING_FULL before any state changed; the sender answers its client (503, retryable)
- *   'hold-back'        the sender checked `hasRoom` in `ready` and did not read; a failing claim is a broken invariant
- *   'never-full'       sized so that it cannot be full; a failing claim is a broken invariant
+ *   'never-full'       sized so that it cannot be full, or the sender checks `hasRoom` in `ready`; a failing claim is a broken invariant
  *   'drop-and-resync'  claim returns RING_FULL and the edge has a gap: every later claim fails as well, so that no record is
  *                      sent across the gap, until `beginResync` starts a snapshot
  */
@@ -12,7 +11,7 @@ import type { Views } from '../core/views.ts';
 import type { Doorbell } from './doorbell.ts';
 import { RING_FULL, type RingWriter } from './spsc-ring.ts';
 
-export type FullPolicy = 'reject' | 'hold-back' | 'drop-and-resync' | 'never-full';
+export type FullPolicy = 'reject' | 'drop-and-resync' | 'never-full';
 
 export class Publication {
   readonly views: Views;
@@ -32,7 +31,7 @@ export class Publication {
   /**
    * As RingWriter.claim, with the edge's policy.
    *
-   * @throws InvariantError when a 'hold-back' or 'never-full' edge is full.
+   * @throws InvariantError when a 'never-full' edge is full.
    */
   claim(typeId: number, payloadBytes: number, urgent = false): number {
     const at = this.#gap ? RING_FULL : this.#writer.claim(typeId, payloadBytes, urgent);

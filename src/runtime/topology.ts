@@ -2,8 +2,7 @@
  * The threads, the actors on them, and the channels between actors; validated, then allocated as one plain object that
  * every worker gets as a structured clone.
  *
- * Rejected at start (rule 4 of the architecture): a cycle of edges that hold back. If every actor of a cycle waits for
- * space in the next one's ring, none of them ever reads again.
+ * No sender waits for a full ring (publication.ts), so no cycle of edges can stand still.
  */
 import { assert } from '../core/assert.ts';
 import { type ClockStart, createClock } from './clock.ts';
@@ -112,9 +111,7 @@ export function planTopology(topology: Topology, clock: ClockStart): Plan {
   checkThreads(topology);
   checkActors(topology);
   checkEdges(topology);
-  const cycle = holdBackCycle(topology.edges);
   const { threads, tracedBeside } = topology;
-  assert(cycle === null, `edges that hold back form a cycle: ${cycle?.join(' → ')}`);
   return {
     threads: topology.threads,
     actors: topology.actors.map((actor) => ({
@@ -143,31 +140,6 @@ export function threadOf(actors: readonly ActorSpec[], actor: string): string {
   const spec = actors.find((candidate) => candidate.name === actor);
   assert(spec !== undefined, `there is an actor named ${actor}`);
   return spec.thread;
-}
-
-/** @returns the actors of a cycle of edges that hold back, the first repeated at the end; null when there is none. */
-export function holdBackCycle(edges: readonly EdgeSpec[]): string[] | null {
-  const blocking = edges.filter((edge) => edge.full === 'hold-back');
-  const finished = new Set<string>();
-  const path: string[] = [];
-  const visit = (actor: string): string[] | null => {
-    if (finished.has(actor)) return null;
-    const before = path.indexOf(actor);
-    if (before >= 0) return [...path.slice(before), actor];
-    path.push(actor);
-    for (const edge of blocking) {
-      const cycle = edge.from === actor ? visit(edge.to) : null;
-      if (cycle !== null) return cycle;
-    }
-    path.pop();
-    finished.add(actor);
-    return null;
-  };
-  for (const edge of blocking) {
-    const cycle = visit(edge.from);
-    if (cycle !== null) return cycle;
-  }
-  return null;
 }
 
 function checkThreads({ threads, tickMs }: Topology): void {

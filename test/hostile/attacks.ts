@@ -13,8 +13,8 @@
 import type { Order } from '../../src/client/canonical.ts';
 import { signTransfer } from '../../src/client/signed-actions.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
+import type { SeededRandom } from '../support/simulation.ts';
 import { farFills, rebalancing, reducing, replays, unpayable, washTrades } from './money-attacks.ts';
 import { type Answer, count, isOver, pause, RawConnection, Stranger, type Tally, type Target } from './stranger.ts';
 

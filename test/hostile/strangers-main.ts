@@ -4,7 +4,7 @@
  */
 import { setPriority } from 'node:os';
 import { must } from '../../src/core/assert.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { SeededRandom } from '../support/simulation.ts';
 import { ATTACKS } from './attacks.ts';
 import type { Tally } from './stranger.ts';
 

@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { MARKET_STATUS, SIDE, TIF } from '../../src/core/order-terms.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { ends, fills, LAST_PRICE, MarketFixture, names, only, releases, tradeAt } from '../support/market-fixture.ts';
 import type { Told } from '../support/market-recorder.ts';
+import { SeededRandom } from '../support/simulation.ts';
 
 const room = (roomToTake: number, roomToRest: number) => ({ roomToTake, roomToRest });
 

@@ -2,10 +2,10 @@
 /** Power losses and failing calls, a share of what `node dist/test/reliability/run.js power-loss` and `io` try. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
 import { shareOf } from '../support/shares.ts';
+import { SeededRandom } from '../support/simulation.ts';
 
 const SEED = 20_261_121;
 const IMAGES = shareOf('power losses');

@@ -6,13 +6,13 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { hostActors } from '../../src/runtime/actor-host.ts';
 import { EventLoopRunner } from '../../src/runtime/event-loop-runner.ts';
 import { type MetricSnapshot, snapshotMetrics } from '../../src/runtime/metrics.ts';
-import { HandRunner, Simulation } from '../../src/runtime/simulation.ts';
 import { ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { ThreadContext } from '../../src/runtime/thread-context.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { eventually, PATIENCE_MS } from '../support/patience.ts';
 import { RELAY_FACTORIES, RELAY_TOPOLOGY, Relay, Sink, Source } from '../support/relay-actors.ts';
+import { HandRunner, Simulation } from '../support/simulation.ts';
 
 const RECORDS_PER_RING = 64;
 const HOPS = (2 * PATIENCE_MS) / RELAY_TOPOLOGY.tickMs;

@@ -1,5 +1,5 @@
 // tier: quick
-/** The ring on one thread against a plain queue: sizes, wraps, the reserve, hold-back, index wrap, corruption. */
+/** The ring on one thread against a plain queue: sizes, wraps, the reserve, a reader that stops, index wrap, corruption. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -131,7 +131,7 @@ suite('ring', () => {
             visible = committed.length;
           } else {
             const most = step.kind === 'drain' ? step.recordsMax : step.after;
-            const got = step.kind === 'drain' ? readAll(reader, most) : holdBackAfter(reader, most);
+            const got = step.kind === 'drain' ? readAll(reader, most) : readUpTo(reader, most);
             assert.deepEqual(got, committed.slice(0, got.length));
             assert.ok(got.length <= Math.min(most, visible));
             assert.ok(got.length > 0 || most === 0 || visible === 0, 'a drain makes progress');
@@ -182,7 +182,7 @@ suite('ring', () => {
     const [writer, reader] = [new RingWriter(ring), new RingReader(ring)];
     for (const value of [1, 2, 3]) write(writer, { typeId: value, payload: [value] });
     writer.publish();
-    assert.deepEqual(holdBackAfter(reader, 1), [{ typeId: 1, payload: [1] }]);
+    assert.deepEqual(readUpTo(reader, 1), [{ typeId: 1, payload: [1] }]);
     assert.deepEqual(
       readAll(reader, 9).map((record) => record.typeId),
       [2, 3],
@@ -294,7 +294,7 @@ function withOneRecord(): { ring: SharedArrayBuffer; reader: RingReader } {
   return { ring, reader: new RingReader(ring) };
 }
 
-function holdBackAfter(reader: RingReader, count: number): Written[] {
+function readUpTo(reader: RingReader, count: number): Written[] {
   const out: Written[] = [];
   reader.drain((typeId, at, bytes) => {
     if (out.length === count) return false;

@@ -2,7 +2,7 @@
  * Draws a history from a seed while it is played, and keeps it: when an invariant breaks, what was done is a script that can be
  * played again and made shorter (shrinking.ts).
  */
-import { SeededRandom } from '../../src/runtime/simulation.ts';
+import { SeededRandom } from '../support/simulation.ts';
 import { operationsOf } from './actions.ts';
 import { preloadSigner } from './chains.ts';
 import { Drawing, isLiquidating, type Topic } from './drawing.ts';

@@ -6,8 +6,8 @@
  */
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import { assert } from '../../src/core/assert.ts';
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
+import type { SeededRandom } from '../support/simulation.ts';
 import type { Action, FundsAction, Who } from './actions.ts';
 import { USERS, userAt } from './people.ts';
 import { nameOf, PROVIDERS, REGISTERED_FIRST, type Registered, TOKENS, tokenAt, VAULTS } from './vaults.ts';

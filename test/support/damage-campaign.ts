@@ -9,12 +9,12 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvariantError } from '../../src/core/assert.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { walkMap } from '../../src/storage/map-pages.ts';
 import { verifyMap } from '../../src/storage/verify-map.ts';
 import { DAMAGES, stalePage } from './damage.ts';
 import { directoryOf, livedImages } from './lived-data.ts';
+import { SeededRandom } from './simulation.ts';
 
 export interface DamageCounts {
   detected: number;

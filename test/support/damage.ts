@@ -1,5 +1,5 @@
 /** Damage that a disk can do to a file, from a seed, and what became of it. */
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
+import type { SeededRandom } from './simulation.ts';
 
 const PAGE_BYTES = 4_096;
 const BITS = 8;

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvariantError } from '../../src/core/assert.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { readTrace, type TracedCall } from './io-shim.ts';
 import type { Ended } from './life-child.ts';
 import { directoryOf } from './lived-data.ts';
 import { type Image, type Promised, powerLosses, takeMark } from './power-loss.ts';
 import { hashesOf, recovered, recoveredAndReplayed } from './recovered.ts';
+import { SeededRandom } from './simulation.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const CHILD = fileURLToPath(new URL('./life-child.js', import.meta.url));

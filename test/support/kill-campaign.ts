@@ -9,13 +9,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { withReader } from '../../src/tools/audit-data.ts';
 import { exportLines } from '../../src/tools/export-data.ts';
 import { live } from './lived-data.ts';
 import { type Promised, takeMark } from './power-loss.ts';
 import { recoveredAndReplayed } from './recovered.ts';
+import { SeededRandom } from './simulation.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const CHILD = fileURLToPath(new URL('./life-child.js', import.meta.url));

@@ -16,7 +16,6 @@ import { join } from 'node:path';
 import type { Order } from '../../src/client/canonical.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
 import { isAccepted } from './damage-campaign.ts';
 import { LIVE_DAMAGES } from './live-damage.ts';
@@ -24,6 +23,7 @@ import { checkBook, checkHistory, Load } from './node-load.ts';
 import { barrier, type NodeProcess, startNode, stopNode } from './node-process.ts';
 import { aMoment, eventually } from './patience.ts';
 import { recoveredAndReplayed } from './recovered.ts';
+import { SeededRandom } from './simulation.ts';
 import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 export interface LiveDamageCounts {

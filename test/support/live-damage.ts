@@ -6,9 +6,9 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { InvariantError } from '../../src/core/assert.ts';
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { TABLE, type Table, tableName } from '../../src/storage/key-layout.ts';
 import { leavesOf, type Piece, pageBytesOf } from './map-leaves.ts';
+import type { SeededRandom } from './simulation.ts';
 
 const BITS = 8;
 const META_BYTES = 176;

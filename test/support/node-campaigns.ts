@@ -12,12 +12,12 @@
 import assert from 'node:assert/strict';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { auditData } from '../../src/tools/audit-data.ts';
 import { checkBook, checkHistory, Load } from './node-load.ts';
 import { barrier, type NodeProcess, operator, startNode, stopNode } from './node-process.ts';
 import { aMoment } from './patience.ts';
 import { recoveredAndReplayed } from './recovered.ts';
+import { SeededRandom } from './simulation.ts';
 import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 const SIDES_BEFORE_A_KILL = 20;

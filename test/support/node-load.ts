@@ -11,11 +11,10 @@ import { devKey } from '../../src/client/keys.ts';
 import type { UserTrade } from '../../src/client/replies.ts';
 import type { NowNs } from '../../src/client/time.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
-
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { ETH } from './names.ts';
 import { type NodeProcess, operator } from './node-process.ts';
 import { aMoment, eventually, PATIENCE_MS } from './patience.ts';
+import type { SeededRandom } from './simulation.ts';
 
 const START = { usd: 500_000n * 10n ** 18n, eth: 100n * 10n ** 18n };
 

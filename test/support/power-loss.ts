@@ -6,8 +6,9 @@
  *
  * A disk that lies reports syncs that it did not do: what is written through is there, what lies behind it may be not.
  */
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
+
 import type { TracedCall } from './io-shim.ts';
+import type { SeededRandom } from './simulation.ts';
 
 const SECTOR_BYTES = 512;
 const PAGE_BYTES = 4_096;

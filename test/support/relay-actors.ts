@@ -28,7 +28,7 @@ export const RELAY_TOPOLOGY: Topology = {
   ],
   edges: [
     { from: 'source', to: 'relay', full: 'reject', ...ring },
-    { from: 'relay', to: 'sink', full: 'hold-back', ...ring },
+    { from: 'relay', to: 'sink', full: 'never-full', ...ring },
   ],
 };
 

@@ -34,7 +34,6 @@ import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { MarketShardActor } from '../../src/matching/market-actor.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
-import { HandRunner, Simulation } from '../../src/runtime/simulation.ts';
 import { type RingDepth, ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { DepthCommitted, DepthReset, FillConfirmed, LevelChanged } from '../../src/schema/generated/messages.ts';
@@ -42,6 +41,7 @@ import { type Asked, commandOf, mustCommand } from './asked.ts';
 import { liftedLimits } from './lifted-limits.ts';
 import { NO_HISTORY } from './order-fixture.ts';
 import { pagesOf } from './pages.ts';
+import { HandRunner, Simulation } from './simulation.ts';
 
 // The input of market data, kept plainly: the levels of every market and the trades that clearing confirmed.
 

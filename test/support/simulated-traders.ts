@@ -8,9 +8,9 @@ import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { magnitude } from '../../src/risk/position.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { cancelRequest, createRequest, type OrderWish, replaceRequest } from './order-fixture.ts';
 import { SIMULATED_MARKETS, type SimulatedNode, simulatedUser } from './simulated-node.ts';
+import { SeededRandom } from './simulation.ts';
 
 export const SIMULATED_USERS: readonly UserId[] = [1, 2, 3, 4].map(simulatedUser);
 

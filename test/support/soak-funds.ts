@@ -15,12 +15,12 @@ import { keyFromSeed, type SigningKey } from '../../src/client/keys.ts';
 import type { NowNs } from '../../src/client/time.ts';
 import { parseDecimal18 } from '../../src/core/decimal.ts';
 import type { AssetId } from '../../src/core/ids.ts';
-import type { SeededRandom } from '../../src/runtime/simulation.ts';
 import { Anvil, deployVault, depositOnAnvil, padded, type VaultOnAnvil } from './anvil.ts';
 import { contracts } from './contracts.ts';
 import { metricOf, type NodeProcess, operator } from './node-process.ts';
 import { aMoment, eventually } from './patience.ts';
 import { BATCH_LIMITS, type Company, LOG_LIMITS, RpcCompany } from './rpc-companies.ts';
+import type { SeededRandom } from './simulation.ts';
 
 const ADMINISTRATOR: Address = '0x5d5c99edf529335160ff180fa141dd4967fc00d2';
 const TARGET: Address = `0x${'7c'.repeat(20)}`;

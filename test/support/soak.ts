@@ -18,12 +18,12 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey, generateSeed, keyFromSeed } from '../../src/client/keys.ts';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { type Family, parseExposition } from './exposition.ts';
 import { checkBook, checkHistory, Load } from './node-load.ts';
 import { barrier, type NodeProcess, startNode, stopNode } from './node-process.ts';
 import { aMoment, eventually } from './patience.ts';
 import { recoveredAndReplayed } from './recovered.ts';
+import { SeededRandom } from './simulation.ts';
 import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 const LOOKS = 6;

@@ -11,7 +11,6 @@ import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SeededRandom } from '../../src/runtime/simulation.ts';
 import { DATA_VERSION, dataVersionOf } from '../../src/storage/environment.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { MAP_FILE_NAME } from '../../src/storage/map-file.ts';
@@ -21,6 +20,7 @@ import { makeSnapshot, pruneData } from '../../src/tools/snapshot-data.ts';
 import { upgradeData } from '../../src/tools/upgrade-data.ts';
 import { live } from './lived-data.ts';
 import { OLD_VERSIONS, oldData } from './old-data.ts';
+import { SeededRandom } from './simulation.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));

@@ -6,12 +6,12 @@
  * Every interleaving it draws can occur on threads. Races inside a ring are tested with real threads
  * (test/runtime/spsc-ring-threads.test.ts).
  */
-import { assert, must } from '../core/assert.ts';
-import type { ActorFactories } from './actor.ts';
-import { type ActorHost, hostActors } from './actor-host.ts';
-import { BellBoard } from './bell-board.ts';
-import { SharedClock } from './clock.ts';
-import type { Plan } from './topology.ts';
+import { assert, must } from '../../src/core/assert.ts';
+import type { ActorFactories } from '../../src/runtime/actor.ts';
+import { type ActorHost, hostActors } from '../../src/runtime/actor-host.ts';
+import { BellBoard } from '../../src/runtime/bell-board.ts';
+import { SharedClock } from '../../src/runtime/clock.ts';
+import type { Plan } from '../../src/runtime/topology.ts';
 
 // Runs all actors of a plan on one thread under control of the caller: tests and simulations run a whole node this way.
 // Rings, policies and wiring are those of the threaded node; only the order of polls is the caller's.
