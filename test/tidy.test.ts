@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { suite, test } from 'node:test';
+import { circlesOf, codeOf, exportsOf, importedNames, namedImports, programFiles } from './support/source-files.ts';
 
 /** A module may import from these modules and packages, and from itself. */
 interface Module {
@@ -82,6 +83,59 @@ const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
 const JSON_PARSE_ALLOWED =
   /^src\/(schema\/plain-values|runtime\/(?:version|bundle|source-stack)|client\/|cli\/|load\/figures|node\/|tools\/|clearing\/registry\/|chain\/)/;
+
+/** Functions and classes that the program does not import: tests call them by name, for the reason that stands over them. */
+const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'one direction of a format of which the program uses the other, or both within the file': [
+    ...[
+      'writeBook',
+      'writeFlow',
+      'encodeChain',
+      'decodeChain',
+      'configText',
+      'decodeConfig',
+      'decodeCursor',
+      'isProven',
+    ],
+    ...['rowOf', 'differenceOf', 'userTradeBody', 'klineJson', 'arrayFrames'],
+  ],
+  'one step of a calculation, compared with a plain implementation or with values by hand': [
+    ...['depositFee', 'withdrawalFee', 'ratesOf', 'sumsAfter', 'isToBeLiquidated', 'riskTerms', 'figuresFault'],
+    ...['filteredOrders', 'CostBasis', 'WordHeap', 'causesOf', 'quantile', 'portableSha256', 'verifyCoSignature'],
+  ],
+  'a part with bounds that no test reaches through the whole': [
+    ...[
+      'PageQueue',
+      'Backlog',
+      'SocketPings',
+      'LogWriter',
+      'JsonTextError',
+      'keptKeys',
+      'payloadBytesMax',
+      'noHeaders',
+    ],
+    ...['diskState', 'cacheFolder', 'bytesOf', 'readKindOf', 'signedShape'],
+  ],
+  'pages of the storage file, which tests damage one field at a time': [
+    'readMetas',
+    'safeAt',
+    'treePageHeader',
+    'damagedPage',
+  ],
+  'what documents state, compared with what the program does': [
+    ...[
+      'errorTable',
+      'RESERVED_CODES',
+      'infoOf',
+      'bodyBytesMaxOf',
+      'errorsOf',
+      'operationId',
+      'FIRST_HOP',
+      'WEIGHT_MAX',
+    ],
+  ],
+  'the whole state as text, to show where two states differ': ['stateLines'],
+};
 
 interface SourceFile {
   readonly path: string;
@@ -202,35 +256,54 @@ suite('tidy', () => {
     );
   });
 
-  test('what is exported is used by the program, but for a few functions that serve tests', () => {
-    const forTests = [
-      'FIRST_HOP',
-      'RESERVED_CODES',
-      'errorTable',
-      'isProven',
-      'keptKeys',
-      'stateLines',
-      'userTradeBody',
-    ].concat('writeBook', 'writeFlow');
-    const codeOf = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-    const others = ['workers', 'page', 'packages/client', 'packaging', 'bench', 'schemas'].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((path) => /(?<!\.d)\.[jt]s$/.test(path) && !/(?:^|\/)(?:dist|node_modules)\//.test(path))
-        .map((path) => readFileSync(join(folder, path), 'utf8')),
+  test('no circle of files, but by types', () => {
+    const graph = new Map(
+      files.map(({ path, text }) => [
+        path,
+        namedImports(path, text).flatMap(({ target, typeOnly }) => (target === null || typeOnly ? [] : [target])),
+      ]),
     );
-    const words = new Map<string, number>();
-    for (const text of [...files.map((file) => file.text), ...others]) {
-      for (const word of codeOf(text).match(/[A-Za-z_$][\w$]*/g) ?? []) words.set(word, (words.get(word) ?? 0) + 1);
-    }
-    const form = /^export (?:abstract |async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
-    const exported = files
-      .filter(({ path }) => !path.includes('generated'))
-      .flatMap(({ path, text }) => [...codeOf(text).matchAll(form)].map(([, name = '']) => ({ name, path })));
+    assert.deepEqual(circlesOf(graph), []);
+    const looped = new Map([
+      ['a', ['b']],
+      ['b', ['c', 'd']],
+      ['c', ['a']],
+      ['d', []],
+    ]);
+    assert.deepEqual(circlesOf(looped), [['a', 'b', 'c']]);
+  });
+
+  test('what is exported has an importer outside of its file and of tests, but for what serves tests by name', () => {
+    const program = ['workers', 'page', 'packages/client', 'packaging', 'bench', 'schemas', 'examples'];
+    const imported = importedNames(programFiles(['src', ...program]));
+    const byTests = importedNames(programFiles(['test']));
+    // The SDK is public as a whole: `ringbook-client/*` (packages/client/package.json).
+    const isPublic = (path: string): boolean => /^src\/client\/[^/]+$/.test(path) || path.includes('generated');
+    const exported = files.filter(({ path }) => !isPublic(path)).flatMap(({ path, text }) => exportsOf(path, text));
     assert.ok(exported.length > 2_000);
-    const unused = exported.filter(({ name }) => (words.get(name) ?? 0) <= 1 && !forTests.includes(name));
+    const isIn = (names: ReadonlySet<string> | undefined, name: string): boolean =>
+      names !== undefined && (names.has(name) || names.has('*'));
+    const without = exported.filter(({ path, name }) => !isIn(imported.get(path), name));
     assert.deepEqual(
-      unused.map(({ name, path }) => `${path}: ${name}`),
+      without.filter(({ path, name }) => !isIn(byTests.get(path), name)).map(({ path, name }) => `${path}: ${name}`),
       [],
+      'used in its own file only: remove the `export`, or the code',
+    );
+    const isUsedIn = (path: string, name: string): boolean =>
+      [...codeOf(readFileSync(path, 'utf8')).matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length > 1;
+    // Bounds and shapes that only tests name are better than the same number or shape written again in a test.
+    const byName = without.filter(({ path, kind, name }) => /^(?:function|class)$/.test(kind) || !isUsedIn(path, name));
+    const excepted = Object.values(FOR_TESTS).flat();
+    assert.deepEqual(
+      byName.map(({ name }) => name).filter((name) => !excepted.includes(name)),
+      [],
+      'used by tests only: remove it, test it through what the program calls, or name it in FOR_TESTS',
+    );
+    const all = without.map(({ name }) => name);
+    assert.deepEqual(
+      excepted.filter((name) => !all.includes(name)),
+      [],
+      'no exception any more: the program imports it, or it is gone',
     );
   });
 
