@@ -1,7 +1,7 @@
 /**
  * What a frame of `/control` or the body of a signed action is about, without validating it: the kind of action, the
  * version and request id of the frame, and the orders that it names. A frame that waits is scheduled by this, and one
- * that is refused unread is answered with it (docs/trading.md, overload).
+ * that is refused unread is answered with it (docs/safety.md, budgets).
  *
  *   {"CreateOrderRequest":{"order":{"signer":…,"order_id":…,"base_asset":…  │ the rest is not looked at
  *

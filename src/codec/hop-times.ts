@@ -1,6 +1,6 @@
 /**
  * The hops of one action on the gateway's thread (core/hops.ts), for three readers: the client that requested its hop
- * times (docs/trading.md), in nanoseconds of the node's clock; the trace of the node, which has a clock of its own
+ * times (docs/safety.md), in nanoseconds of the node's clock; the trace of the node, which has a clock of its own
  * (runtime/trace-log.ts); and the metrics, which count each action and time its stages.
  *
  *   read ─▶ parsed ─▶ verified ─▶ sent ─▶ acknowledged ─▶ answered       single action, batch

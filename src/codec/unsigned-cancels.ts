@@ -11,7 +11,7 @@ import type { TimestampNs } from '../core/units.ts';
 import { decodeShape } from './shape-reader.ts';
 import { CANCEL_ALL_AFTER_REQUEST, CANCEL_BATCH_REQUEST, type CancelBatchRead } from './shapes/order-shapes.ts';
 
-// `POST /orders/cancel-all-after` (docs/trading.md): `{"timeout_ms":60000}` starts the user's dead-man timer, 0 ends it.
+// `POST /orders/cancel-all-after` (docs/safety.md): `{"timeout_ms":60000}` starts the user's dead-man timer, 0 ends it.
 
 const BAD_TIMEOUT = reject(
   'INVALID_REQUEST',

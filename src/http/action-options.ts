@@ -1,5 +1,5 @@
 /**
- * Options for senders of signed actions. Without them replies are unchanged (docs/trading.md).
+ * Options for senders of signed actions. Without them replies are unchanged (docs/safety.md).
  *
  *   REST, a header                /control, in the query of the upgrade
  *   X-Ringbook-Resend: true       ?resend=true                 idempotent retry: the same signed create gets the first reply

@@ -7,7 +7,7 @@
  *              ▼
  *        cancels | quick | orders | reads | batches | slow ─▶ next pass, in this order: at least one of each lane
  *                             │            │
- *                             └─ waited longer than the bound: refused instead, unread (docs/trading.md, overload)
+ *                             └─ waited longer than the bound: refused instead, unread (docs/safety.md, budgets)
  *
  * A pass is limited to READ_PER_TURN bytes, WORK_PER_TURN_MAX work items and WORK_MS_PER_TURN milliseconds, but runs at
  * least one item of each lane. Cancels precede everything. Short texts (`quick`) precede requests without a body (`reads`)

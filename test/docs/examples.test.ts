@@ -12,7 +12,11 @@ import { DocRunner, examplesOf } from '../support/doc-runner.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
-const PAGES = ['README.md', 'docs/trading.md', 'docs/operating.md', 'docs/api.md', 'docs/margin.md', 'docs/signers.md'];
+/** In the order in which they run: the pages of the guide go on where the one before has stopped. */
+const PAGES = [
+  ...['README.md', 'docs/trading.md', 'docs/orders.md', 'docs/safety.md', 'docs/market-data.md', 'docs/accounts.md'],
+  ...['docs/operating.md', 'docs/api.md', 'docs/margin.md', 'docs/signers.md'],
+];
 const STREAMS = [
   '/orders',
   '/orders?sequence=true',

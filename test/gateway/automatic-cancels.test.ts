@@ -1,5 +1,5 @@
 // tier: quick
-/** Cancels ordered in advance are not lost, however full the rings are (docs/trading.md, "When you may go away"). */
+/** Cancels ordered in advance are not lost, however full the rings are (docs/safety.md, "When your connection or program may fail"). */
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,5 +1,5 @@
 // tier: quick
-/** Cancels without a waiting sender, at nearly full rings (docs/trading.md, "When you may go away"). */
+/** Cancels without a waiting sender, at nearly full rings (docs/safety.md, "When your connection or program may fail"). */
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,5 +1,5 @@
 // tier: quick
-/** Idempotent retries of creates, and the connections with which their orders go (docs/trading.md, "Sending again"). */
+/** Idempotent retries of creates, and the connections with which their orders go (docs/safety.md). */
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,7 +1,7 @@
 // tier: quick
 /**
  * Orders that wait at the listener because the pipeline behind takes none: cancels overtake them, and those that wait too
- * long are refused unread, each with one answer that names it (docs/trading.md, overload). The gate is the test's.
+ * long are refused unread, each with one answer that names it (docs/safety.md, budgets). The gate is the test's.
  */
 
 import assert from 'node:assert/strict';

@@ -84,7 +84,7 @@ function invalid(field: string, message: string): { readonly ok: false; readonly
   return rejected(reject('INVALID_REQUEST', message, field));
 }
 
-// `POST /orders/cancel-all-after` (docs/trading.md): `{"timeout_ms":60000}` starts the user's dead-man timer, 0 ends it.
+// `POST /orders/cancel-all-after` (docs/safety.md): `{"timeout_ms":60000}` starts the user's dead-man timer, 0 ends it.
 
 const BAD_TIMEOUT = reject(
   'INVALID_REQUEST',

@@ -1,7 +1,7 @@
 // tier: full, 7 s
 /**
  * What traders arrange for when things go wrong, on a whole node: orders that go with their connection, the dead-man
- * timer, creates that are sent again, and the times of each hop (docs/trading.md).
+ * timer, creates that are sent again, and the times of each hop (docs/safety.md).
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';

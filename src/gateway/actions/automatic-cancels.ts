@@ -1,6 +1,6 @@
 /**
  * Cancels that a user arranged in advance: of the orders of a connection when it ends (cancel on disconnect), and of every
- * order when a dead-man timer is over (docs/trading.md).
+ * order when a dead-man timer is over (docs/safety.md).
  *
  *   connection ends ─▶ its unfinished orders, some a turn ─┐
  *   timer is over ──▶ all orders of the user ──────────────┴─▶ room in the rings? ─▶ sent; answers are dropped

@@ -1,5 +1,5 @@
 /**
- * Idempotent retries of signed creates: the reply to the first request is repeated for its retries (docs/trading.md).
+ * Idempotent retries of signed creates: the reply to the first request is repeated for its retries (docs/safety.md).
  *
  *            first                     answered, the id is used
  *   (none) ─────────▶ pending ────────────────────────────────────▶ answered ──window over, or evicted──▶ (none)

@@ -1,5 +1,5 @@
 /**
- * Dead-man timers: all orders of a user are cancelled unless the user restarts the timer in time (docs/trading.md).
+ * Dead-man timers: all orders of a user are cancelled unless the user restarts the timer in time (docs/safety.md).
  *
  *             arm                     time passes              all cancels dispatched
  *   (none) ─────────▶ armed ─────────────────────▶ due ─────────────────────────────────▶ (none)

@@ -1,5 +1,5 @@
 // tier: quick
-/** What a connection takes with it, whatever happens to the orders (docs/trading.md, "When you may go away"). */
+/** What a connection takes with it, whatever happens to the orders (docs/safety.md, "When your connection or program may fail"). */
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';

@@ -1,5 +1,5 @@
 // tier: quick
-/** Idempotent retries of creates (docs/trading.md, "Sending again"). */
+/** Idempotent retries of creates (docs/safety.md). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';

@@ -1,5 +1,5 @@
 // tier: quick
-/** Dead-man timers (docs/trading.md, "When you may go away"). */
+/** Dead-man timers (docs/safety.md, "When your connection or program may fail"). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';

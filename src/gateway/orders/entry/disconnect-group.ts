@@ -1,5 +1,5 @@
 /**
- * Cancel on disconnect: the orders that are cancelled when a connection ends (docs/trading.md, "When you may go away").
+ * Cancel on disconnect: the orders that are cancelled when a connection ends (docs/safety.md, "When your connection or program may fail").
  *
  *   sent over it ──▶ Membership ──its order is known──▶ member of the group ──┬─ the order has ended ──▶ left
  *                        │                                   ▲                ├─ its replace was refused ──▶ left
