@@ -49,6 +49,26 @@ export function statusReply({ version, takesOrders, markets }: StatusView): stri
   });
 }
 
+/** What `GET /system/leader` shows (cluster.md 11). */
+export interface LeaderView {
+  readonly role: 'node' | 'replica';
+  readonly state: string;
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly leader: { readonly node: string; readonly oms: string | null; readonly mds: string | null } | null;
+}
+
+/** `GET /system/leader`. */
+export function leaderReply({ role, state, epoch, sequence, leader }: LeaderView): string {
+  return JSON.stringify({
+    role,
+    state,
+    epoch,
+    sequence,
+    leader: leader === null ? null : { node: leader.node, oms: leader.oms, mds: leader.mds },
+  });
+}
+
 /** `GET /limits/{user_id}`. @param openStreams of the user, on this service. */
 export function limitsReply(view: LimitsView, openStreams: number): string {
   const costs = [...view.costs].map(([name, milli]): [string, JsonFraction] => [

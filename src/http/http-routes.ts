@@ -240,9 +240,10 @@ export class HttpRoutes {
     else if (this.#pending.size >= PENDING_CALLS_MAX) call.refuseAndClose(TOO_MANY);
     if (!call.open) return null;
     this.#pending.add(call);
-    if (verdict.ok) return call;
+    const refusal = verdict.ok ? (this.#listener.notServing?.(pattern) ?? null) : verdict.reject;
+    if (refusal === null) return call;
     this.inTurn(call, () => {
-      call.refuse(verdict.reject);
+      call.refuse(refusal);
       this.#pending.delete(call);
     });
     return null;

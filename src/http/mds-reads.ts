@@ -45,6 +45,7 @@ import { INTERVAL_QUERY, KLINE_EXAMPLE, TICKER_EXAMPLE, TRADE_EXAMPLE } from './
 import { limitQuery, PAGE_QUERY } from './api/query-docs.ts';
 import { type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
+import { type ClusterPlace, LEADER_ROUTE, leaderText } from './leader-route.ts';
 import { type GatewayRoute, nothing } from './oms-kit.ts';
 import { type Page, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
@@ -66,6 +67,7 @@ interface MarketDataReadParts {
   /** Charged for every read. */
   readonly budget: SharedBudget;
   readonly documents: ApiDocuments;
+  readonly place: ClusterPlace;
 }
 
 /** What the routes of one listener share. */
@@ -245,17 +247,30 @@ const DOCUMENTS: readonly MarketDataRoute[] = DOCUMENT_ROUTES.map((route) =>
 /** Those that this listener answers. */
 export const MARKET_DATA_ROUTES: readonly MarketDataRoute[] = [...MARKET_DATA_READS, ...DOCUMENTS];
 
+/** Free but for the address, and answered in every state. */
+const LEADER: MarketDataRoute = {
+  ...LEADER_ROUTE,
+  served:
+    ({ place }) =>
+    (call) => {
+      const refusal = call.payAddress(PUBLIC_READ_UNITS);
+      if (refusal === null) call.reply(leaderText(place));
+      else call.refuse(refusal);
+    },
+};
+
 /** The routes of the documents of market data. */
 export const MDS_ROUTES: readonly (MarketDataRoute | GatewayRoute)[] = [
   ...MARKET_DATA_READS,
   ...MARKET_DATA_USER_ROUTES,
+  LEADER,
   ...DOCUMENTS,
 ];
 
 export function addMarketDataReads(routes: HttpRoutes, parts: MarketDataReadParts): void {
   const lengths = { tickers: new LastLength(), interests: new LastLength() };
   const kit = { ...parts, ...lengths, depth: new PrintedDepth(parts.marketData) };
-  for (const route of MARKET_DATA_ROUTES) {
+  for (const route of [...MARKET_DATA_ROUTES, LEADER]) {
     routes.add({ ...requestOf(route), anyOrigin: true, handler: route.served(kit) });
   }
   const document = must(DOCUMENTS[0], 'a listener has documents');

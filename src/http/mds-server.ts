@@ -26,6 +26,7 @@ import { MDS_STREAMS } from './api/mds-streams-table.ts';
 import { patternOf, requestOf } from './api/route-doc.ts';
 import { Channel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
+import { type ClusterPlace, ONE_MACHINE, servingOf } from './leader-route.ts';
 import { MarketSubscriptions } from './market-subscriptions.ts';
 import { addMarketDataReads, intervalOf, MDS_ROUTES, marketOf } from './mds-reads.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
@@ -174,6 +175,8 @@ interface MdsServerOptions {
   /** Charged for reads (LIM-14). */
   readonly budget: SharedBudget;
   readonly observer: EdgeObserver;
+  /** Of this process in its cluster; by default it is the only machine. */
+  readonly place?: ClusterPlace;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
   /** To the gateway's thread, for logins and reads of users; null or absent: those are 503. */
@@ -201,9 +204,9 @@ export class MdsServer {
   constructor(options: MdsServerOptions) {
     this.#marketData = options.marketData;
     this.#streams = options.streams;
-    const { observer, gate = null, peer = null } = options;
+    const { observer, gate = null, peer = null, place = ONE_MACHINE } = options;
     const turns = new ReadingTurns(options.alive);
-    const listener = { observer, gate, turns, alsoBelow: MARKET_DATA_PATH };
+    const listener = { observer, gate, turns, alsoBelow: MARKET_DATA_PATH, notServing: servingOf(place) };
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
@@ -211,7 +214,7 @@ export class MdsServer {
     this.#addStreams();
     this.#remote = new SocketsOfPeer(this.#hub, options.socketPeer ?? null);
     const documents = new ApiDocuments('market-data', { routes: MDS_ROUTES, streams: MDS_STREAMS });
-    addMarketDataReads(this.#routes, { ...options, documents });
+    addMarketDataReads(this.#routes, { ...options, documents, place });
     this.#passed = new PassedRequests(this.#routes, peer);
     for (const route of MARKET_DATA_USER_ROUTES) {
       this.#passed.add(requestOf(route), `${MARKET_DATA_PATH}${patternOf(route.path)}`);

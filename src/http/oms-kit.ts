@@ -20,6 +20,7 @@ import type { Cost } from '../gateway/sessions/costs.ts';
 import type { ApiDocuments } from './api/api-documents.ts';
 import { type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
+import type { ClusterPlace } from './leader-route.ts';
 import { OTHER_USER, READ_ONLY, type Session, sessionOf } from './oms-session.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { Query } from './query.ts';
@@ -176,6 +177,7 @@ interface RouteKitParts {
   readonly documents: ApiDocuments;
   /** Number of a user's open streams. */
   readonly openStreams: (user: UserId) => number;
+  readonly place: ClusterPlace;
   /** When orders are read; by default always. */
   readonly orders?: OrderAdmission;
 }
@@ -185,9 +187,11 @@ export class RouteKit {
   readonly services: GatewayServices;
   readonly documents: ApiDocuments;
   readonly openStreams: (user: UserId) => number;
+  readonly place: ClusterPlace;
   readonly orders: OrderAdmission;
 
-  constructor({ routes, services, documents, openStreams, orders = ADMITS_ALL }: RouteKitParts) {
+  constructor({ routes, services, documents, openStreams, place, orders = ADMITS_ALL }: RouteKitParts) {
+    this.place = place;
     this.routes = routes;
     this.services = services;
     this.documents = documents;

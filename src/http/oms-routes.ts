@@ -9,6 +9,7 @@ import { ACCOUNT_ROUTES } from './account-routes.ts';
 import { ACTION_ROUTES } from './action-routes.ts';
 import { TRADE_PAGE_PATTERNS } from './api/api-documents.ts';
 import { DOCUMENT_FILES, DOCUMENT_ROUTES } from './api/document-routes.ts';
+import { LEADER_ROUTE, leaderText } from './leader-route.ts';
 import { loginRoutes } from './login-routes.ts';
 import { MARGIN_ROUTES } from './margin-routes.ts';
 import { type GatewayRoute, nothing, publicRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
@@ -20,6 +21,11 @@ import { MARKET_DATA_PATH, MARKET_DATA_USER_ROUTES } from './user-read-routes.ts
 // The service's clock, whether it takes orders, and the limits of a user.
 
 const SYSTEM_ROUTES: readonly GatewayRoute[] = [
+  publicRoute({
+    ...LEADER_ROUTE,
+    read: nothing,
+    serve: ({ place }, call) => call.reply(leaderText(place)),
+  }),
   publicRoute({
     method: 'GET',
     path: '/system/time',

@@ -25,6 +25,7 @@ import { patternOf } from './api/route-doc.ts';
 import { type ControlConnection, ControlConnections } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
+import { type ClusterPlace, ONE_MACHINE, servingOf } from './leader-route.ts';
 import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { MARKET_DATA_ROUTES } from './mds-reads.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
@@ -50,6 +51,8 @@ const SESSION_CHECK_MS = 1_000;
 interface OmsServerOptions {
   readonly services: GatewayServices;
   readonly observer: EdgeObserver;
+  /** Of this process in its cluster; by default it is the only machine. */
+  readonly place?: ClusterPlace;
   /** A number above every sequence number that earlier runs of the node used on its streams; by default 0. */
   readonly sequencesAfter?: number;
   /** Null or absent: plain HTTP. */
@@ -90,10 +93,12 @@ export class OmsServer {
   /** Throws when the TLS files cannot be read or do not match. */
   constructor(options: OmsServerOptions) {
     const { services, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
+    const { place = ONE_MACHINE } = options;
     const { orders = ADMITS_ALL } = options;
     const turns = new ReadingTurns(options.alive, undefined, orders);
     const { socketsMax } = options;
-    const listener = { observer, gate, turns, ...(socketsMax === undefined ? {} : { socketsMax }) };
+    const notServing = servingOf(place);
+    const listener = { observer, gate, turns, notServing, ...(socketsMax === undefined ? {} : { socketsMax }) };
     this.#app = createApp(tls);
     this.streams = new UserStreams(services, sequencesAfter);
     this.#services = services;
@@ -109,7 +114,7 @@ export class OmsServer {
     const page = tradePage({ offersKeys, hasFaucet: faucet !== null });
     const documents = new ApiDocuments('orders', { routes: OMS_ROUTES, streams: OMS_STREAMS }, offersKeys, page);
     const openStreams = (user: UserId): number => this.streams.countOf(user);
-    const kit = new RouteKit({ routes: this.#routes, services, documents, openStreams, orders });
+    const kit = new RouteKit({ routes: this.#routes, services, documents, openStreams, place, orders });
     addOmsRoutes(kit);
     if (faucet !== null) addDevFaucet(kit, faucet);
     this.#passed = new PassedRequests(this.#routes, options.peer ?? null);

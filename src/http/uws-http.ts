@@ -128,6 +128,8 @@ export interface Listener {
   readonly observer: EdgeObserver;
   /** Null: addresses are not limited. */
   readonly gate: AddressGate | null;
+  /** Why a request for this pattern is not answered now, whatever it holds; null: it is. By default all are. */
+  readonly notServing?: ((pattern: string) => Reject | null) | undefined;
   /** Schedules the handling of requests; by default the listener's own. */
   readonly turns?: ReadingTurns;
   /** Limit of the bytes of all bodies that are incomplete or wait; by default BODIES_HELD_MAX. */

@@ -211,6 +211,7 @@ export class RingbookNode {
     const oms = await this.#openOms();
     // Ready is a node whose listeners are all open.
     this.#waiting.delete('market_data');
+    this.#threads.leadership.setState('leading');
     this.#threads.progress.end();
     this.#startFeed();
     this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
@@ -232,6 +233,7 @@ export class RingbookNode {
     const inFlight = this.#openGateway?.actionsInFlight ?? 0;
     // Not ready any more: what sends requests here looks for another node.
     this.#isStopping = true;
+    this.#threads.leadership.setState('ended');
     this.#waiting.add('market_data').add('chains');
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#feed?.stop();
@@ -305,6 +307,7 @@ export class RingbookNode {
     const oms = new OmsServer({
       services: this.#gateway,
       observer: this.#observer(),
+      place: { role: 'node', leadership: this.#threads.leadership, isCluster: this.config.cluster !== null },
       sequencesAfter: this.#startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
       tls,
       gate: gateOf(addresses, this.#budget),

@@ -11,6 +11,7 @@ import type { Amount18 } from '../core/units.ts';
 import { Attestations } from '../crypto/attestations.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
+import { Leadership } from '../runtime/leadership.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { LmdbDurability } from '../storage/lmdb-durability.ts';
@@ -23,6 +24,8 @@ export const clearingFactories: ActorFactories = { [CLEARING]: createClearing };
 function createClearing(wiring: ActorWiring): ClearingActor {
   const settings = settingsOf(wiring);
   const words = new NodeWords(settings.words);
+  const leadership = new Leadership(settings.leadership);
+  const journalSequence = wiring.metrics.gauge('journal_sequence');
   // Until then its thread has loaded its modules, which is all that it may do.
   words.waitUntilChecked(() => wiring.heartbeat());
   const commits = wiring.metrics.histogram('commit_ns');
@@ -95,7 +98,12 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     ledgerDifference: (amount) => ledgerDifference.set(Number(format18(amount as Amount18))),
     liquidationCounts: (counts) => monitor.rounds(counts),
     working: wiring.metrics.gauge('working'),
-    journalSequence: wiring.metrics.gauge('journal_sequence'),
+    journalSequence: {
+      set: (sequence) => {
+        journalSequence.set(sequence);
+        leadership.setSequence(sequence);
+      },
+    },
     journalSize: ({ firstSequence, bytes }) => {
       journalFirst.set(firstSequence);
       journalBytes.set(bytes);

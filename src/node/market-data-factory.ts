@@ -10,6 +10,7 @@ import type { MarketData } from '../market-data/market-data.ts';
 import { MarketDataActor } from '../market-data/market-data-actor.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
+import { Leadership } from '../runtime/leadership.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { sourceStack } from '../runtime/source-stack.ts';
 import { openReader } from '../storage/environment.ts';
@@ -62,6 +63,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   return new MdsServer({
     marketData,
     streams,
+    place: { role: 'node', leadership: new Leadership(settings.leadership), isCluster: settings.isClustered },
     clock: wiring.clock,
     // A heartbeat after every request: in a burst the loop does not reach its timers.
     observer: {

@@ -19,6 +19,7 @@ import { SharedClock } from '../runtime/clock.ts';
 import type { Ending } from '../runtime/ending.ts';
 import { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import { takeStandardError } from '../runtime/foreign-lines.ts';
+import { Leadership } from '../runtime/leadership.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { LogThread } from '../runtime/log-thread.ts';
 import { createLogger } from '../runtime/logging.ts';
@@ -63,6 +64,7 @@ export class NodeThreads {
   readonly lane: LogLane;
   readonly logs: LogThread;
   readonly words: NodeWords = new NodeWords();
+  readonly leadership: Leadership = new Leadership();
   readonly budget: SharedBudget = new SharedBudget();
   /** Never leaves the process, so no client can choose order ids with colliding hashes. */
   readonly hashSeed: bigint = randomBytes(8).readBigUInt64LE();
@@ -202,6 +204,8 @@ export class NodeThreads {
       shards: config.threads.marketShards,
       mdsListener: this.listenerSettings({ host: config.mdsHost, port: config.mdsPort }),
       words: this.words.memory,
+      leadership: this.leadership.memory,
+      isClustered: config.cluster !== null,
       attestations: this.attestations,
       budget: this.budget.memory,
       peerName: this.peerName,

@@ -19,6 +19,10 @@ export interface WorkerSettings {
   /** What a thread logs goes through its lane. */
   readonly logs: LogMemory;
   readonly words: SharedArrayBuffer;
+  /** Of runtime/leadership.ts. */
+  readonly leadership: SharedArrayBuffer;
+  /** Whether the node is one of several machines. */
+  readonly isClustered: boolean;
   /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */
   readonly hashSeed: bigint;
   /** What assertions of co-signers are judged by; null: none is valid. */

@@ -1,5 +1,5 @@
 /** Service status and a user's limits. */
-import { COUNT, described, FLAG, mapOf, NANOSECONDS, named, type Shape, TEXT, words } from './shape-kit.ts';
+import { COUNT, described, FLAG, mapOf, NANOSECONDS, named, nullable, type Shape, TEXT, words } from './shape-kit.ts';
 import { Type } from './type-builder.ts';
 
 const UNITS: Shape<number> = Type.Number({ minimum: 0, description: 'units; at most three decimals' });
@@ -19,6 +19,35 @@ export const SYSTEM_STATUS: Shape = named(
     protocol_version: COUNT,
     takes_orders: described(FLAG, 'false once the service is stopping'),
     markets: described(mapOf('^.+$', words('Active', 'CancelOnly', 'Halted')), 'by asset id'),
+  }),
+);
+
+const LEADER_ADDRESS: Shape = described(nullable(TEXT), 'the address that clients are told; null: none is');
+
+export const LEADER: Shape = named(
+  'Leader',
+  'Whether this process leads, and who does',
+  Type.Object({
+    role: words('node', 'replica'),
+    state: words(
+      ...[
+        'starting',
+        'joining',
+        'following',
+        'campaigning',
+        'restoring',
+        'leading',
+        'stalled',
+        'handing-over',
+        'ended',
+      ],
+    ),
+    epoch: described(COUNT, 'number of the leadership; 0 on one machine'),
+    sequence: described(COUNT, 'the last applied record of the journal'),
+    leader: described(
+      nullable(Type.Object({ node: TEXT, oms: LEADER_ADDRESS, mds: LEADER_ADDRESS })),
+      'null on one machine, and while none is known',
+    ),
   }),
 );
 

@@ -64,6 +64,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
       'a queue is full, or the order waited too long to be read, or this user has 2,048 orders and changes without a reply (market makers 16,384; 1,024 more cancels), or the node starts or stops; nothing was changed',
     remedy: 'send the same bytes again later',
   },
+  NOT_LEADER: {
+    means: 'this node of a cluster does not lead; nothing was changed',
+    remedy: 'send the same bytes to the leader: `details` have its epoch and addresses, null while there is none',
+  },
   RATE_LIMITED: {
     means: 'a budget is exhausted, or too many streams are open',
     remedy: 'wait; `details` contain the budget and the missing amount',

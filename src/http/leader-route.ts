@@ -1,0 +1,66 @@
+/**
+ * What clients see of a cluster (cluster.md 11): `GET /system/leader` on both listeners of every process, and the refusal of
+ * everything else where the process does not serve.
+ */
+import { LEADER } from '../codec/shapes/system-shapes.ts';
+import { leaderReply } from '../codec/system-replies.ts';
+import { type Reject, reject } from '../core/reject.ts';
+import { Leadership, type NodeState } from '../runtime/leadership.ts';
+import type { RouteDoc } from './api/route-doc.ts';
+
+/** What a process is in its cluster. */
+export interface ClusterPlace {
+  readonly role: 'node' | 'replica';
+  readonly leadership: Leadership;
+  /** False on one machine: an open listener answers everything. */
+  readonly isCluster: boolean;
+}
+
+/** A node without a cluster, which leads. */
+export const ONE_MACHINE: ClusterPlace = { role: 'node', leadership: new Leadership(), isCluster: false };
+ONE_MACHINE.leadership.setState('leading');
+
+export const LEADER_ROUTE: RouteDoc & { readonly auth: 'public'; readonly cost: 'free' } = {
+  method: 'GET',
+  path: '/system/leader',
+  area: 'System',
+  auth: 'public',
+  cost: 'free',
+  summary: 'Whether this process leads, and who does',
+  description:
+    'Answered in every state. Of several processes that lead the one with the highest epoch does; the others are over and do not know it yet.',
+  reply: LEADER,
+  example: { reply: '{"role":"node","state":"leading","epoch":0,"sequence":1042,"leader":null}' },
+};
+
+export function leaderText({ role, leadership }: ClusterPlace): string {
+  return leaderReply({ role, ...leadership.view() });
+}
+
+const STARTS: Reject = reject('SERVICE_UNAVAILABLE', 'the node takes over: it answers in a moment');
+/** States in which the listeners serve; what a leader that is stalled or hands over refuses, order entry does. */
+const SERVES: ReadonlySet<NodeState> = new Set(['leading', 'stalled', 'handing-over']);
+const TAKES_OVER: ReadonlySet<NodeState> = new Set(['starting', 'restoring']);
+/** The state of the service, and documents, are answered by every process. */
+const ALWAYS = /^(?:\/market-data)?\/(?:system\/.*|api-doc\.json|async-api\.json|api-reference.*|\*)$/;
+
+/** For a listener: what it does not answer now. Undefined on one machine, where an open listener answers everything. */
+export function servingOf(place: ClusterPlace): ((pattern: string) => Reject | null) | undefined {
+  return place.isCluster ? (pattern) => notServing(place, pattern) : undefined;
+}
+
+/** Why a node does not answer a request for this pattern now; null: it does. */
+function notServing({ leadership }: ClusterPlace, pattern: string): Reject | null {
+  const state = leadership.state();
+  if (SERVES.has(state) || ALWAYS.test(pattern)) return null;
+  return TAKES_OVER.has(state) ? STARTS : notLeader(leadership);
+}
+
+/** `details` have the addresses of the leader; null while there is none. */
+function notLeader(leadership: Leadership): Reject {
+  const { epoch, leader } = leadership.view();
+  return {
+    ...reject('NOT_LEADER', 'this node does not lead'),
+    details: { epoch, oms: leader?.oms ?? null, mds: leader?.mds ?? null },
+  };
+}
