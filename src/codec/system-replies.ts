@@ -50,7 +50,7 @@ export function statusReply({ version, takesOrders, markets }: StatusView): stri
 }
 
 /** What `GET /system/leader` shows (cluster.md 11). */
-export interface LeaderView {
+interface LeaderView {
   readonly role: 'node' | 'replica';
   readonly state: string;
   readonly epoch: number;

@@ -25,13 +25,13 @@ export const NODE_STATES = [
 export type NodeState = (typeof NODE_STATES)[number];
 
 /** Who leads, as the takeover record has it; null: no address is advertised. */
-export interface Leader {
+interface Leader {
   readonly node: string;
   readonly oms: string | null;
   readonly mds: string | null;
 }
 
-export interface LeadershipView {
+interface LeadershipView {
   readonly state: NodeState;
   readonly epoch: number;
   /** The last applied record. */
@@ -41,7 +41,7 @@ export interface LeadershipView {
 }
 
 /** Since the first sending of the last record that was stored. */
-export interface Lease {
+interface Lease {
   /** Monotonic milliseconds (`monotonicMs`). */
   readonly sentMs: number;
   /** `Date.now()` then. */
@@ -103,7 +103,9 @@ export class Leadership {
 
   /** The leader of an epoch; null: none is known. @throws InvariantError for texts beyond 1 KiB. */
   setLeader(epoch: number, leader: Leader | null): void {
-    const bytes = Buffer.from(leader === null ? '' : JSON.stringify(leader), 'utf8');
+    // One line each: neither a name nor an address has a line end.
+    const lines = leader === null ? [] : [leader.node, leader.oms ?? '', leader.mds ?? ''];
+    const bytes = Buffer.from(lines.join('\n'), 'utf8');
     assert(bytes.length <= TEXT_BYTES, 'the addresses of a leader fit 1 KiB');
     Atomics.add(this.#words, LOCK, 1);
     this.#doubles[EPOCH] = epoch;
@@ -152,7 +154,8 @@ export class Leadership {
       const text = Buffer.from(this.#text.slice(0, Atomics.load(this.#words, TEXT_LENGTH))).toString('utf8');
       const epoch = this.#doubles[EPOCH] ?? 0;
       if (Atomics.load(this.#words, LOCK) !== lock) continue;
-      const leader = text === '' ? null : (JSON.parse(text) as Leader);
+      const [node = '', oms = '', mds = ''] = text.split('\n');
+      const leader = text === '' ? null : { node, oms: oms === '' ? null : oms, mds: mds === '' ? null : mds };
       return { state: this.state(), epoch, sequence: this.#doubles[SEQUENCE] ?? 0, leader };
     }
   }
