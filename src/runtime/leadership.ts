@@ -67,7 +67,7 @@ const DOUBLES = 5;
 const BYTES = WORDS * 4 + DOUBLES * 8 + TEXT_BYTES;
 
 /** One clock for all threads of the machine, in milliseconds. */
-export function monotonicMs(): number {
+function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1e6;
 }

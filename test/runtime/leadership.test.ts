@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { Leadership, monotonicMs, NODE_STATES } from '../../src/runtime/leadership.ts';
+import { Leadership, NODE_STATES } from '../../src/runtime/leadership.ts';
 import { propertyParameters } from '../support/property.ts';
 
 suite('the leadership of a process', () => {
@@ -67,17 +67,5 @@ suite('the leadership of a process', () => {
       if (reads % 64 === 0) await new Promise((done) => setImmediate(done));
     }
     await ended;
-  });
-
-  test('reads one clock on every thread', async () => {
-    const beforeMs = monotonicMs();
-    const url = new URL('../../src/runtime/leadership.js', import.meta.url).href;
-    const worker = new Worker(
-      `import('${url}').then(({ monotonicMs }) => require('node:worker_threads').parentPort.postMessage(monotonicMs()));`,
-      { eval: true },
-    );
-    const otherMs = await new Promise<number>((done) => worker.once('message', done));
-    assert.ok(otherMs >= beforeMs && otherMs <= monotonicMs());
-    await worker.terminate();
   });
 });
