@@ -66,6 +66,7 @@ function writerFor(shape: TSchema): Write {
 /** A text, or an id with its received spelling. */
 function textWriter(words: readonly string[] | undefined): Write {
   return (value) => {
+    // mutant: received-spelling-is-signed
     const text = typeof value === 'string' ? value : (value as { readonly text?: unknown } | null)?.text;
     const fits = typeof text === 'string' && words?.includes(text) !== false && !(value instanceof JsonFraction);
     return fits ? `"${signedString(text)}"` : null;
@@ -124,6 +125,7 @@ function onlyItsMembers(shape: TSchema, write: Write): Write {
   const known = new Set(properties.flatMap(([name, member]) => [name, nameInside(name, member)]));
   return (value) => {
     const given = Object.entries(membersOf(value) ?? {});
+    // mutant: alternative-of-its-members
     return given.every(([name, member]) => known.has(name) || (member ?? null) === null) ? write(value) : null;
   };
 }
@@ -135,6 +137,7 @@ function written(lead: string, text: string | null): string | null {
 function unsetText(shape: TSchema, name: string, lead: string, write: Write): string | null {
   const member = (shape['properties'] as Readonly<Record<string, TSchema>>)[name] as TSchema;
   if (!isOptional(shape, name)) return null;
+  // mutant: default-is-signed
   if (member['default'] !== undefined) return written(lead, write(member['default']));
   if (member['x-unset'] !== undefined) return '';
   return written(lead, write(null)) ?? '';

@@ -159,6 +159,7 @@ interface Member {
 function objectReader(shapes: readonly TSchema[]): Read {
   const properties: Readonly<Record<string, TSchema>> = Object.assign({}, ...[...shapes].reverse().map(propertiesOf));
   const sent = (shapes[0]?.['x-sent'] ?? []) as readonly string[];
+  // mutant: order-of-missing-members
   const names = [...new Set([...sent, ...shapes.flatMap((shape) => Object.keys(propertiesOf(shape)))])];
   const members = new Map<string, Member>();
   const absent: Record<string, unknown> = {};
@@ -169,6 +170,7 @@ function objectReader(shapes: readonly TSchema[]): Read {
     if (inner !== '') absent[inner] = valueOfAbsent(shape);
     return shapes.some((one) => isOptional(one, name)) ? `${name}?` : name;
   });
+  // mutant: unknown-members-of-shapes
   const form = objectShape(shapes[0]?.['additionalProperties'] === false ? 'refuse' : 'skip', spellings);
   return (cursor) => {
     const value = { ...absent };
@@ -183,6 +185,7 @@ function objectReader(shapes: readonly TSchema[]): Read {
 }
 
 function valueOfAbsent(shape: TSchema): unknown {
+  // mutant: absent-is-not-null
   return shape['default'] ?? (shape['x-unset'] === undefined ? null : undefined);
 }
 
@@ -202,6 +205,7 @@ function listReader(shape: TSchema, field: string | null): Read {
     const items: unknown[] = [];
     cursor.enterArray();
     while (cursor.nextItem()) {
+      // mutant: bound-of-lists
       if (items.length === countMax) cursor.fail(tooMany, field);
       // The cursor would name the last member of the object before.
       else if (hasObjects && cursor.kind() !== 'object') cursor.fail('expected an object', field);

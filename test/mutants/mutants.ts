@@ -1400,6 +1400,48 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/codec/signed-requests',
   },
   {
+    breaks: 'a signed object has no unknown member',
+    site: 'unknown-members-of-shapes',
+    change: swap(/\? 'refuse' : 'skip'/, "? 'skip' : 'skip'"),
+    caughtBy: 'test/codec/cold-readers',
+  },
+  {
+    breaks: 'a nonce that is null is signed in another text than one that is absent',
+    site: 'absent-is-not-null',
+    change: swap(/null : undefined/, 'null : null'),
+    caughtBy: 'test/codec/cold-readers',
+  },
+  {
+    breaks: 'of several missing members the first in the order of the contract is named',
+    site: 'order-of-missing-members',
+    change: swap(/\.\.\.sent, /, ''),
+    caughtBy: 'test/codec/cold-readers',
+  },
+  {
+    breaks: 'a list has at most as many items as its shape admits',
+    site: 'bound-of-lists',
+    change: condition('items.length === countMax + 1'),
+    caughtBy: 'test/codec/shapes',
+  },
+  {
+    breaks: 'a member that is left out signs as its default',
+    site: 'default-is-signed',
+    change: condition('false'),
+    caughtBy: 'test/client/page',
+  },
+  {
+    breaks: 'what is signed is the received spelling of an id',
+    site: 'received-spelling-is-signed',
+    change: swap(/\?\.text/, '?.id'),
+    caughtBy: 'test/codec/cold-readers',
+  },
+  {
+    breaks: 'of alternatives a value is that which has its members',
+    site: 'alternative-of-its-members',
+    change: returns('write(value)'),
+    caughtBy: 'test/codec/cold-readers',
+  },
+  {
     breaks: 'decimals have no zeros at their end',
     site: 'decimal-zeros',
     change: condition('end > digits.length'),
