@@ -10,7 +10,7 @@
  * Not here: what an input does (src/clearing), how bytes get to the disk (durability.ts).
  */
 
-import { InvariantError, must } from '../core/assert.ts';
+import { assert, InvariantError, must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
@@ -52,7 +52,7 @@ import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { placeStart } from './registry/registry-config.ts';
-import type { ReplicatedLog } from './replicated-log.ts';
+import { BATCH_CLOSES_AT_BYTES, Replicating, type Replication, type ReplicationHost } from './replication.ts';
 import { beginRestart, restartOrder } from './restart.ts';
 import { liveOrders, restore, restoredCount, sendMarketFigures } from './restoring.ts';
 import type { MarketRow } from './rows.ts';
@@ -73,7 +73,7 @@ interface ClearingOptions {
   readonly notBefore: (timeNs: bigint) => void;
   readonly durability: Durability;
   /** Where several machines hold the journal; null or absent: a record is Confirmed when it is flushed here. */
-  readonly log?: ReplicatedLog | null;
+  readonly replication?: Replication | null;
   /** Verifies what is not attested; a seam only so that the simulation can forge. */
   readonly verifyOrder: (order: OrderToVerify) => boolean;
   /** Called before the orders of a batch are verified: takes what the verifier has attested. */
@@ -141,7 +141,12 @@ export class ClearingActor implements Actor {
   readonly #gateway: RetryBuffer;
   readonly #markets: readonly RetryBuffer[];
   readonly #sinks: EffectSinks;
-  readonly #batch = new BatchBuffer();
+  /** It fills. */
+  #batch = new BatchBuffer();
+  /** Of the record that is on its way: its inputs may lie in it. */
+  #batchOnItsWay = new BatchBuffer();
+  /** Null on one machine. */
+  readonly #replicating: Replicating | null;
   readonly #passed = new PassedTime();
   readonly #atRisk = new AtRiskAccounts();
   readonly #atRiskTimes: AtRiskTimes;
@@ -182,10 +187,12 @@ export class ClearingActor implements Actor {
       shards: this.#markets,
       market: (index) => must(this.#markets[index % this.#markets.length], 'a shard for every market'),
     };
+    const { replication = null } = options;
+    this.#replicating = replication === null ? null : new Replicating(replication, this.#replicationHost());
   }
 
   start(): void {
-    this.#restoring = this.#recover();
+    this.#restoring = this.#replicating === null ? this.#recover() : this.#recoverFollowing(this.#replicating);
   }
 
   /**
@@ -199,11 +206,83 @@ export class ClearingActor implements Actor {
     this.#options.notBefore(recovery.lastTimeNs);
     const isWhole = recovery.batchCount === 0 && (recovery.checkpoint?.sequence ?? 0) > 0;
     const { timeNs, isEmpty } = isWhole ? yield* this.#sendWhileLoading(recovery) : yield* this.#sendLoaded(recovery);
+    this.#writeRestored(timeNs, isEmpty);
+  }
+
+  #writeRestored(timeNs: TimestampNs, isEmpty: boolean): void {
     const sequence = this.#sequence;
-    this.#options.journalSize?.(durability.journalSize);
+    this.#options.journalSize?.(this.#options.durability.journalSize);
     this.#options.journalSequence?.set(sequence);
     writeClearingEvent({ kind: 'restored', journalSequence: sequence, timeNs, isEmpty }, this.#gateway);
     this.#sendHistory();
+  }
+
+  /** Loads what the disk holds, but for a last record of which it is not known whether it is stored; nothing is sent. */
+  *#recoverFollowing(replicating: Replicating): Generator<void, void, undefined> {
+    const { durability, replication } = this.#options;
+    const { journal } = must(replication, 'the journal of a cluster');
+    const tail = journal.unknownTail();
+    // mutant: tail-is-not-applied
+    const recovery = tail === null ? durability.recover() : journal.recoverThrough((tail.sequence - 1) as Sequence);
+    const boot = yield* recoverParts(recovery, this.#recoveryOptions());
+    this.#begin(boot);
+    this.#checkpointStart();
+    this.#options.journalSize?.(durability.journalSize);
+    this.#options.journalSequence?.set(this.#sequence);
+    replicating.open(this.#sequence, boot.timeNs, tail);
+  }
+
+  /** After a takeover: tables first, then all that lives. */
+  *#sendTakenOver(replicating: Replicating, isEmpty: boolean): Generator<void, void, undefined> {
+    const state = this.ledger;
+    this.#checkpointStart();
+    for (const { definition } of state.markets) this.#openMarkets.add(definition.marketIndex);
+    yield* this.#send(state, liveOrders(state), restoredCount(state));
+    this.#writeRestored(this.#options.clock.nowNs(), isEmpty);
+    replicating.restored();
+  }
+
+  #replicationHost(): ReplicationHost {
+    const { clock, commitNs, elapsedMs, journalSequence, notBefore, trace = null } = this.#options;
+    let startedMs = 0;
+    let startedUs = 0;
+    return {
+      state: () => this.ledger,
+      nowNs: () => clock.nowNs(),
+      notBefore,
+      elapsedMs,
+      flushing: () => {
+        this.#crash.at('before_flush');
+        startedMs = elapsedMs();
+        startedUs = trace?.nowUs() ?? 0;
+      },
+      flushed: (sequence) => {
+        commitNs?.((elapsedMs() - startedMs) * 1e6);
+        trace?.span(HOP.flushed, sequence, startedUs);
+        this.#cycle.step();
+        this.#crash.at('after_flush');
+      },
+      apply: (batch) => {
+        const effects = this.#apply(batch);
+        this.#cycle.step();
+        return effects;
+      },
+      applied: (sequence) => {
+        this.#sequence = sequence;
+        journalSequence?.set(sequence);
+        this.#pacing.stateChanged();
+      },
+      release: (effects, timeNs) => {
+        // What is sent after a takeover is the state, with all of this in it.
+        if (this.#restoring !== null) return;
+        this.#release(effects, timeNs);
+        this.#cycle.step();
+      },
+      takenOver: (isEmpty) => {
+        this.#restoring = this.#sendTakenOver(must(this.#replicating, 'this node is of a cluster'), isEmpty);
+      },
+      step: () => this.#cycle.step(),
+    };
   }
 
   /** What a replay changes is known behind it. */
@@ -272,13 +351,22 @@ export class ClearingActor implements Actor {
     if (this.#sequence > this.#checkpointed && canCheckpoint(this.ledger)) this.#checkpoint(false);
   }
 
-  /** No input is taken while messages wait for room, or have yet to be sent after a start. */
+  /**
+   * No input is taken while messages wait for room, or have yet to be sent after a start; in a cluster none behind those that
+   * fill a record, and none but questions by a node that follows.
+   */
   ready(): boolean {
-    return this.#restoring === null && this.#flushOutboxes();
+    if (this.#restoring !== null || !this.#flushOutboxes()) return false;
+    const replicating = this.#replicating;
+    return replicating === null || (replicating.role !== 'over' && this.#batch.bytes < BATCH_CLOSES_AT_BYTES);
   }
 
   hasMore(): boolean {
+    const replicating = this.#replicating;
+    if (replicating?.hasWork() === true) return true;
     if (this.#restoring !== null) return this.#flushOutboxes();
+    if (replicating !== null && !replicating.mayBegin) return replicating.role === 'following' && this.#isFiring();
+    if (replicating !== null && (this.#batch.count > 0 || replicating.isHandingOver)) return true;
     if (this.#isFiring() || this.#isWithdrawalDue() || this.#isLotDue()) return true;
     return this.#pacing.hasMore(this.ledger) && this.#flushOutboxes();
   }
@@ -310,18 +398,21 @@ export class ClearingActor implements Actor {
       const hook = readPlain<ClearingHook>(views, at + NodeHook.bytes, NodeHook.textBytes(views, at));
       this.#takeHook(NodeHook.requestId(views, at), hook);
     } else {
+      assert(this.#replicating?.takesInputs !== false, 'a node that does not lead receives no inputs');
       this.#batch.add(typeId, views, at, bytes);
     }
   }
 
   endBatch(): void {
+    if (this.#replicating !== null) {
+      this.#endReplicated(this.#replicating);
+      return;
+    }
     if (this.#restoring !== null) {
       this.#restoreMore(this.#restoring);
       return;
     }
-    if (this.#isWithdrawalDue()) this.#batch.addPlain({ kind: 'withdrawalsDue' }, this.#options.clock.nowNs());
-    if (this.#isLotDue()) this.#batch.addPlain({ kind: 'lotsDue' }, this.#options.clock.nowNs());
-    this.#addSteps();
+    this.#addDue();
     if (this.#batch.count > 0) this.#commit();
     else fireSome(this.ledger, FIRED_PER_TURN);
     this.#answer();
@@ -330,6 +421,56 @@ export class ClearingActor implements Actor {
     if (this.#options.data.needsResync()) this.#resyncData();
     this.#publishAtRisk();
     this.#flush();
+  }
+
+  /** What is due by the time or by the state, as inputs of the next batch. */
+  #addDue(): void {
+    if (this.#isWithdrawalDue()) this.#batch.addPlain({ kind: 'withdrawalsDue' }, this.#options.clock.nowNs());
+    if (this.#isLotDue()) this.#batch.addPlain({ kind: 'lotsDue' }, this.#options.clock.nowNs());
+    this.#addSteps();
+  }
+
+  /** The same in a cluster. What is applied is stored: checkpoints come before the next record begins. */
+  #endReplicated(replicating: Replicating): void {
+    if (replicating.role !== 'loading') replicating.take();
+    if (this.#restoring !== null) {
+      replicating.beginAlive();
+      this.#restoreMore(this.#restoring);
+      return;
+    }
+    const isBetween = !replicating.isBegun;
+    if (isBetween && this.#isCheckpointDue()) this.#checkpoint(false);
+    const leads = replicating.role === 'leading';
+    if (leads && isBetween && this.#options.data.needsResync()) this.#resyncData();
+    if (replicating.mayBegin) this.#beginNext(replicating);
+    else if (isBetween) fireSome(this.ledger, FIRED_PER_TURN);
+    replicating.beginAlive();
+    this.#answer();
+    if (this.#pruneBelow > 0) this.#prune();
+    if (leads && !replicating.isHeld) this.#publishAtRisk();
+    this.#flush();
+  }
+
+  #beginNext(replicating: Replicating): void {
+    this.#addDue();
+    if (this.#batch.count > 0) this.#commitReplicated(replicating);
+    else if (replicating.isHandingOver) replicating.beginHandover();
+    else fireSome(this.ledger, FIRED_PER_TURN);
+  }
+
+  /** The first half of a commit. Inputs that come until the second one fill the other buffer. */
+  #commitReplicated(replicating: Replicating): void {
+    if (this.#delayMs > 0) this.#options.hooks.wait(this.#delayMs);
+    const timeNs = this.#options.clock.nowNs();
+    const filled = this.#batch;
+    const inputs = filled.inputs();
+    const verdicts = this.#judge(inputs);
+    const payload = filled.seal(timeNs, verdicts);
+    this.#batch = this.#batchOnItsWay;
+    this.#batchOnItsWay = filled;
+    this.#batch.clear();
+    this.#cycle.step();
+    replicating.begin('batch', { timeNs, inputs, verdicts }, payload);
   }
 
   #restoreMore(parts: Iterator<void>): void {
@@ -344,6 +485,7 @@ export class ClearingActor implements Actor {
   tick(nowNs: bigint): void {
     if (this.#restoring !== null) return;
     this.#showFigures(nowNs as TimestampNs);
+    if (this.#replicating !== null && (this.#replicating.role !== 'leading' || this.#replicating.isHeld)) return;
     this.#passed.tick(nowNs as TimestampNs, this.ledger.markets, (decided) =>
       writeDecided(decided, this.#options.data),
     );
@@ -351,6 +493,10 @@ export class ClearingActor implements Actor {
 
   nextTickMs(nowNs: bigint): number {
     if (this.#restoring !== null || this.#isWorking || this.#pruneBelow > 0 || this.#isFiring()) return 0;
+    return Math.min(this.#nextDueMs(nowNs), this.#replicating?.aliveInMs() ?? Number.POSITIVE_INFINITY);
+  }
+
+  #nextDueMs(nowNs: bigint): number {
     const state = this.ledger;
     const passedMs = this.#passed.nextTickMs(nowNs as TimestampNs, state.markets);
     const withdrawalNs = state.withdrawals.nextDueNs;
@@ -371,9 +517,9 @@ export class ClearingActor implements Actor {
   }
 
   isQuiet(): boolean {
-    return (
-      this.#restoring === null && this.#gateway.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty)
-    );
+    const isWaiting = this.#replicating?.isBegun === true || this.#replicating?.isHeld === true;
+    if (this.#restoring !== null || isWaiting) return false;
+    return this.#gateway.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty);
   }
 
   /**
@@ -381,7 +527,9 @@ export class ClearingActor implements Actor {
    * actors are at rest (`isQuiet`), so the start is complete.
    */
   stop(): void {
-    if (canCheckpoint(this.ledger)) this.#checkpoint(true);
+    // Only the tables of a leader that has handed over, and of those that followed it, hold everything that was announced.
+    const isClean = this.#replicating === null || this.ledger.leadership.handover !== null;
+    if (this.#replicating?.isBegun !== true && canCheckpoint(this.ledger)) this.#checkpoint(isClean);
     this.#flush();
     void this.#options.durability.close();
   }

@@ -27,6 +27,7 @@ import {
   readJournal,
   readJournalStored,
   recordBytesAfter,
+  storedHashAt,
 } from './journal.ts';
 import { decodeStandalone, GENESIS, HASH_BYTES, RECORD_BYTES } from './journal-record.ts';
 import { countRows, loadRows } from './load-rows.ts';
@@ -78,12 +79,15 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
 
   checkpoint(mark: CheckpointMark, rows: readonly RowWrite[], rowDone: () => void = () => undefined): void {
     const hash = mark.stateHash === null ? NO_HASH : must(parseHex(mark.stateHash, HASH_BYTES), 'a state hash is hex');
+    const { lastSequence, lastHash } = this.#journal;
+    // In a cluster the tables are behind a last record that is not known to be stored.
+    const isBehind = mark.sequence !== lastSequence;
     this.#checkpoints.write({
       sequence: mark.sequence,
-      journalHash: this.#journal.lastHash,
+      journalHash: isBehind ? storedHashAt(this.#writer, mark.sequence) : lastHash,
       stateHash: hash,
       clean: mark.clean,
-      journalBytes: this.#appendedBytes,
+      journalBytes: this.#appendedBytes - (isBehind ? recordBytesAfter(this.#writer, mark.sequence) : 0),
       rows,
       forgetBeforeNs: (mark.timeNs - FORGET_AFTER_NS) as TimestampNs,
       rowDone,
@@ -119,6 +123,7 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
     const { lastSequence: sequence } = this.#journal;
     const bytes = this.#journal.bytesAt(sequence);
     assert(sequence > checkpointSequence(this.#writer), `the tables reflect record ${sequence}`);
+    // mutant: dropped-is-kept
     keepDropped(this.#directory, sequence, bytes);
     this.#journal.dropLast();
     this.#appendedBytes -= bytes.length;

@@ -116,6 +116,42 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/clearing/leadership',
   },
   {
+    breaks: 'nothing of a record is applied or published before it is stored',
+    site: 'stored-before-applied',
+    change: swap(/\)/, '), this.#stored(record.sequence)'),
+    caughtBy: 'test/clearing/replication',
+  },
+  {
+    breaks: 'where a standby is waited for, effects leave with its report',
+    site: 'standby-before-effects',
+    change: condition('true'),
+    caughtBy: 'test/clearing/replication',
+  },
+  {
+    breaks: 'an own record is applied once, in its place',
+    site: 'applied-once',
+    change: removed,
+    caughtBy: 'test/clearing/replication',
+  },
+  {
+    breaks: 'a node that follows applies what it appends',
+    site: 'followed-record-is-applied',
+    change: removed,
+    caughtBy: 'test/clearing/replication',
+  },
+  {
+    breaks: 'a last record that may not be stored is not applied at a start',
+    site: 'tail-is-not-applied',
+    change: swap(/tail === null/, 'true'),
+    caughtBy: 'test/clearing/replication',
+  },
+  {
+    breaks: 'a record that the stream does not have is kept beside the journal',
+    site: 'dropped-is-kept',
+    change: removed,
+    caughtBy: 'test/clearing/replication',
+  },
+  {
     breaks: 'a record is what its hash says',
     site: 'journal-record-hash',
     change: argumentOfAssert('true'),

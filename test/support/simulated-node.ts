@@ -10,6 +10,7 @@ import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
 import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
 import type { OrderToVerify } from '../../src/clearing/order-verdict.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
+import type { Replication } from '../../src/clearing/replication.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
 import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
@@ -34,6 +35,7 @@ import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import { MarketShardActor } from '../../src/matching/market-actor.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
+import { SharedClock } from '../../src/runtime/clock.ts';
 import { type RingDepth, ringDepth } from '../../src/runtime/spsc-ring.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { DepthCommitted, DepthReset, FillConfirmed, LevelChanged } from '../../src/schema/generated/messages.ts';
@@ -138,6 +140,8 @@ export interface SimulatedNodeOptions {
   /** Of every channel; small ones are full now and then. */
   readonly ringBytes?: number;
   readonly batchRecordsMax?: number;
+  /** The log of a cluster, with the journal on the node's disk. */
+  readonly replication?: Replication;
 }
 
 export class SimulatedNode {
@@ -153,6 +157,8 @@ export class SimulatedNode {
   readonly answers: ActionAnswer[] = [];
   /** How often clearing sent a heartbeat in the middle of its work. */
   clearingHeartbeats = 0;
+  /** Last record that clearing has applied. */
+  applied = 0;
   /** How often clearing reported progress without reporting that it recovers. */
   progressUnsaid = 0;
   readonly #refusals: string[] = [];
@@ -372,13 +378,22 @@ export class SimulatedNode {
 
   #makeClearing(
     wiring: ActorWiring,
-    { durability, checkpointAfter, recovering, startNs }: SimulatedNodeOptions,
+    { durability, checkpointAfter, recovering, startNs, replication }: SimulatedNodeOptions,
     forged: ReadonlySet<string>,
   ): ClearingActor {
     return new ClearingActor({
       clock: wiring.clock,
-      notBefore: () => undefined,
+      // Nodes of a cluster have a clock each.
+      notBefore: (timeNs) => {
+        if (replication !== undefined && wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);
+      },
       durability,
+      replication: replication ?? null,
+      journalSequence: {
+        set: (sequence) => {
+          this.applied = sequence;
+        },
+      },
       verifyOrder: ({ row }: OrderToVerify) => !forged.has(row.orderId),
       gateway: wiring.publication(GATEWAY),
       data: wiring.publication(MARKET_DATA),
