@@ -11,7 +11,7 @@ import { decodeBatch } from './journal-batch.ts';
 import type { ClearingState } from './state.ts';
 
 /** A record as a replay applies it. */
-interface RecordToApply {
+export interface RecordToApply {
   /** Of its header. */
   readonly epoch: number;
   readonly payload: Uint8Array;
@@ -30,7 +30,7 @@ export function applyRecord(state: ClearingState, record: RecordToApply, effects
 }
 
 /** @throws InvariantError unless the record may follow what is applied. */
-function checkRecord({ leadership }: ClearingState, epoch: number, { inputs }: Pick<Batch, 'inputs'>): void {
+export function checkRecord({ leadership }: ClearingState, epoch: number, { inputs }: Pick<Batch, 'inputs'>): void {
   const takeover = inputs.find((input): input is Takeover => input.kind === 'takeover');
   const isLeaders = takeover !== undefined || inputs.some(({ kind }) => kind === 'handover');
   assert(!isLeaders || inputs.length === 1, 'a takeover and a handover are alone in their records');

@@ -35,9 +35,9 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
  * Why a record is begun. A takeover record is flushed when it is stored, all others are flushed while they are appended. Only
  * a batch has inputs of users; an alive record has none.
  */
-type BegunKind = 'takeover' | 'batch' | 'alive' | 'handover';
+export type BegunKind = 'takeover' | 'batch' | 'alive' | 'handover';
 
-interface BegunRecord {
+export interface BegunRecord {
   readonly kind: BegunKind;
   readonly sequence: Sequence;
   readonly epoch: number;
@@ -46,7 +46,7 @@ interface BegunRecord {
 }
 
 /** What a record is named by: bytes that differ have another hash. */
-interface RecordPlace {
+export interface RecordPlace {
   /** 0 for none. */
   readonly sequence: Sequence;
   /** 32 bytes; zeros for none. */
@@ -60,7 +60,7 @@ interface UnknownTail extends RecordPlace {
 }
 
 /** What the own journal holds at a start. */
-interface OpenedJournal {
+export interface OpenedJournal {
   /** The last record that is known to be stored, and applied. */
   readonly applied: RecordPlace;
   /** Of that record: 0 where there is none, and of records of one machine. */
@@ -74,7 +74,7 @@ interface OpenedJournal {
 }
 
 /** Members of a takeover record that the protocol gives; epoch and `clean` follow from the records before it. */
-interface Campaign {
+export interface Campaign {
   readonly node: string;
   /** Random for each process: tells an own record from one of an earlier run. */
   readonly run: string;
@@ -83,7 +83,7 @@ interface Campaign {
   readonly mds: string | null;
 }
 
-type LogEvent =
+export type LogEvent =
   /** The stream has the bytes of the tail: it is applied. */
   | { readonly kind: 'tailStored' }
   /** The stream has other bytes there, or the tail is not to be kept: it goes into `dropped/`. */
