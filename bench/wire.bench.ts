@@ -10,7 +10,8 @@ import { binaryRequest } from '../src/client/binary-control.ts';
 import { decodeBinaryFrame } from '../src/codec/binary-frame.ts';
 import { type ControlFrame, decodeControlFrame, type FrameHead } from '../src/codec/control-frame.ts';
 import { responseFrame } from '../src/codec/control-replies.ts';
-import { type SignedOrder, writeOrder } from '../src/codec/signed-order.ts';
+import { writeSignedOrder } from '../src/codec/generated/order-json.ts';
+import type { SignedOrder } from '../src/codec/order-actions.ts';
 import { textBytes } from '../src/codec/text-writer.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { USD, userIdOf } from '../src/core/ids.ts';
@@ -63,7 +64,7 @@ function orderOf(index: number): SignedOrder {
 const decoder = new TextDecoder();
 
 function textOf(index: number): string {
-  return decoder.decode(textBytes(orderOf(index), writeOrder));
+  return decoder.decode(textBytes(orderOf(index), writeSignedOrder));
 }
 
 function wrapperOf(index: number): string {

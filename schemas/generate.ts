@@ -19,10 +19,11 @@
  * A ulong, nanoseconds, is also read and written as two words of 32 bits: `timeNsHigh`, `timeNsLow`, `setTimeNsWords`.
  * Setters of `X` take plain numbers and bigints; `write` and views check the types.
  *
- * `npm run generate` writes the file, and that of schemas/control.fbs (tables.ts); `--check` only compares and exits 1 when
- * one differs.
+ * `npm run generate` writes the file, that of schemas/control.fbs (tables.ts), and those of the hot requests
+ * (generate-wire.ts); `--check` only compares and exits 1 when one differs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { generateWire } from './generate-wire.ts';
 import { type FieldLayout, readSchema, type StructLayout } from './layout.ts';
 import { generateTables } from './tables.ts';
 
@@ -370,19 +371,25 @@ export function generate(schema: string): string {
   ].join('\n')}\n`;
 }
 
-/** The schemas, and what is generated of each. */
-const GENERATED = [
-  { schema: 'schemas/messages.fbs', target: 'src/schema/generated/messages.ts', textOf: generate },
-  { schema: 'schemas/control.fbs', target: 'src/codec/generated/control-tables.ts', textOf: generateTables },
-] as const;
+/** The generated modules: path, what it is made of, its text. */
+function generated(): readonly (readonly [target: string, source: string, text: string])[] {
+  const [messages, control] = ['schemas/messages.fbs', 'schemas/control.fbs'];
+  const controlText = readFileSync(control, 'utf8');
+  return [
+    ['src/schema/generated/messages.ts', messages, generate(readFileSync(messages, 'utf8'))],
+    ['src/codec/generated/control-tables.ts', control, generateTables(controlText)],
+    ...[...generateWire(controlText)].map(
+      ([path, text]) => [`src/${path}`, 'order-shapes.ts or control.fbs', text] as const,
+    ),
+  ];
+}
 
 function main(): void {
   const isCheck = process.argv.includes('--check');
-  for (const { schema, target, textOf } of GENERATED) {
-    const text = textOf(readFileSync(schema, 'utf8'));
+  for (const [target, source, text] of generated()) {
     if (!isCheck) writeFileSync(target, text);
     else if (readFileSync(target, 'utf8') !== text) {
-      process.stderr.write(`${target} is not what ${schema} says: run npm run generate\n`);
+      process.stderr.write(`${target} is not what ${source} says: run npm run generate\n`);
       process.exitCode = 1;
     }
   }

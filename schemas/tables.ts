@@ -72,6 +72,19 @@ export function generateTables(text: string): string {
   ].join('\n')}\n`;
 }
 
+/** The fields of every table by their names in the generated module. */
+export function fieldsOfTables(text: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const schema = readSchema(text);
+  const tables = [...text.matchAll(OBJECT_FORM)].filter(({ groups }) => groups?.['sort'] === 'table');
+  return new Map(
+    tables.map(({ groups }) => {
+      const name = groups?.['name'] ?? '';
+      const slots = fieldsOf(groups).flatMap((field) => slotsOf(field, schema, name));
+      return [name, new Set(slots.map((slot) => slot.name))];
+    }),
+  );
+}
+
 function readSchema(text: string): Schema {
   const structs = new Map<string, number>();
   for (const { groups } of text.matchAll(OBJECT_FORM)) {

@@ -8,9 +8,9 @@
  * and where they had ended by its admission it was not created long before (MSG-34, MON-12).
  */
 
+import { orderOfText, type SignedOrder } from '../codec/order-actions.ts';
 import type { OrderDetails } from '../codec/order-details.ts';
 import type { Signatures } from '../codec/signatures.ts';
-import { orderOfText, type SignedOrder } from '../codec/signed-order.ts';
 import { signaturesOf } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';

@@ -7,49 +7,28 @@
  * form, as the SDK signs it.
  */
 import { Builder } from 'flatbuffers';
-import { type AmendRequest, decodeAmend } from '../codec/amend-request.ts';
-import { type FieldLayout, type TableLayout, VTABLE_HEAD_BYTES } from '../codec/flat-layout.ts';
+import type { FieldLayout } from '../codec/flat-layout.ts';
 import { FlatReader } from '../codec/flat-reader.ts';
 import {
   Action,
-  Amend,
   Answer,
   BatchCreate,
   BatchReplace,
   Body,
-  Cancel,
-  Condition,
-  CoSigner,
-  Create,
   Detail,
-  Details,
   Failure,
   Frame,
-  Limit,
-  MarketBase,
-  MarketQuote,
-  Replace,
-  Side,
   Status,
-  TimeInForce,
   Timing,
-  Trigger,
-  TriggerForm,
 } from '../codec/generated/control-tables.ts';
-import type { LimitDetails, OrderDetails, TriggerCondition } from '../codec/order-details.ts';
-import { type AdditionalSigner, SCHEMES, type Signatures } from '../codec/signatures.ts';
-import { type CancelRequest, decodeCancel } from '../codec/signed-cancel.ts';
-import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
-import { decodeReplace, type ReplaceRequest } from '../codec/signed-replace.ts';
-import type { SpelledUser } from '../codec/signed-text.ts';
-import { must } from '../core/assert.ts';
-import { parseHex } from '../core/hex.ts';
-import { SIDE, TIF, type Tif } from '../core/order-terms.ts';
+import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../codec/order-actions.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, rejectName } from '../core/reject.ts';
 import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
+import { amendTable, cancelTable, createTable, replaceTable } from './generated/order-table-writers.ts';
 import type { ActionTiming, OperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
+import { listOf, tableOf } from './table-writer.ts';
 
 /** The subprotocol of these frames. */
 export const BINARY_PROTOCOL = 'ringbook.fbs.v1';
@@ -69,13 +48,6 @@ export type BinaryReply =
   /** A batch was read: nothing to resolve. */
   | { readonly kind: 'notice' };
 
-const TIF_VALUE: Readonly<Record<Tif, number>> = {
-  [TIF.gtc]: TimeInForce.GTC,
-  [TIF.gtd]: TimeInForce.GTD,
-  [TIF.ioc]: TimeInForce.IOC,
-  [TIF.fok]: TimeInForce.FOK,
-};
-const CONDITION_VALUE = { PriceAbove: Condition.PriceAbove, PriceBelow: Condition.PriceBelow } as const;
 const ACTION_NAME: Readonly<Record<number, OrderAction>> = {
   [Action.Create]: 'Create',
   [Action.Replace]: 'Replace',
@@ -84,11 +56,6 @@ const ACTION_NAME: Readonly<Record<number, OrderAction>> = {
 };
 const FRAME_BYTES_START = 1_024;
 const TEXT_LENGTH_MAX = 4_096;
-
-/** A field with its value: of a scalar the value, of a reference the offset that the builder gave. */
-type Entry = readonly [field: FieldLayout, value: number | bigint | boolean];
-/** The offset of something that was written. */
-type Offset = number;
 
 // ---- requests
 
@@ -131,7 +98,7 @@ function decoded<T>(decode: (bytes: Uint8Array, start: number, end: number) => O
   return outcome.value;
 }
 
-function frameOf(builder: Builder, requestId: bigint, type: number, body: Offset): Uint8Array {
+function frameOf(builder: Builder, requestId: bigint, type: number, body: number): Uint8Array {
   const frame = tableOf(builder, Frame.table, [
     [Frame.requestId, requestId],
     [Frame.bodyType, type],
@@ -139,194 +106,6 @@ function frameOf(builder: Builder, requestId: bigint, type: number, body: Offset
   ]);
   builder.finish(frame);
   return builder.asUint8Array();
-}
-
-/** A table of a create; the body of a frame, or an item of a batch. */
-function createTable(builder: Builder, { order, ...signed }: CreateRequest): Offset {
-  const references: Entry[] = [
-    [Create.signer, userVector(builder, order.signer)],
-    [Create.orderId, builder.createString(order.orderId)],
-    [Create.baseAsset, builder.createString(order.baseAsset.text)],
-    [Create.details, detailsTable(builder, order.details)],
-    ...signatureEntries(builder, signed, Create),
-  ];
-  if (order.trigger !== null) {
-    const { parentOrderId, condition } = order.trigger;
-    references.push([Create.trigger, triggerTable(builder, condition, parentOrderId)]);
-  }
-  return tableOf(builder, Create.table, [
-    ...references,
-    [Create.detailsType, DETAILS_TYPE[order.details.kind]],
-    [Create.bookPriceDecimals, order.bookPriceDecimals],
-    [Create.bookQuantityDecimals, order.bookQuantityDecimals],
-    [Create.side, order.side === SIDE.buy ? Side.Buy : Side.Sell],
-    [Create.creationTimestampNs, order.creationNs],
-    [Create.account, order.account],
-    [Create.isSpot, order.isSpot],
-    [Create.reduceOnly, order.reduceOnly],
-    [Create.maxTradingFeesRate, order.maxTradingFeesRate],
-    [Create.protocolVersion, order.protocolVersion],
-    [Create.postSignTimestamp, signed.postSignNs],
-  ]);
-}
-
-const DETAILS_TYPE: Readonly<Record<OrderDetails['kind'], number>> = {
-  limit: Details.Limit,
-  'market-base': Details.MarketBase,
-  'market-quote': Details.MarketQuote,
-};
-
-function detailsTable(builder: Builder, details: OrderDetails): Offset {
-  switch (details.kind) {
-    case 'limit':
-      return limitTable(builder, details);
-    case 'market-base':
-      return tableOf(builder, MarketBase.table, [
-        [MarketBase.quantity, BigInt(details.quantity)],
-        [MarketBase.maxSellableAmount, rawOrUnset(details.maxSellableAmount)],
-        [MarketBase.fillOrKill, details.fillOrKill],
-      ]);
-    case 'market-quote':
-      return tableOf(builder, MarketQuote.table, [
-        [MarketQuote.quantity, BigInt(details.amount)],
-        [MarketQuote.maxSellableQuantity, rawOrUnset(details.maxSellableQuantity)],
-        [MarketQuote.fillOrKill, details.fillOrKill],
-      ]);
-  }
-}
-
-function limitTable(builder: Builder, details: LimitDetails): Offset {
-  return tableOf(builder, Limit.table, [
-    [Limit.limitPrice, BigInt(details.limitPrice)],
-    [Limit.quantity, BigInt(details.quantity)],
-    [Limit.timeInForce, TIF_VALUE[details.tif]],
-    [Limit.postOnly, details.postOnly],
-    [Limit.timestampNs, details.goodUntilNs ?? 0n],
-  ]);
-}
-
-function triggerTable(builder: Builder, condition: TriggerCondition, parentOrderId: string | null): Offset {
-  const parent: Entry[] = parentOrderId === null ? [] : [[Trigger.parentOrderId, builder.createString(parentOrderId)]];
-  return tableOf(builder, Trigger.table, [
-    ...parent,
-    [Trigger.condition, CONDITION_VALUE[condition.direction]],
-    [Trigger.price, BigInt(condition.price)],
-  ]);
-}
-
-function replaceTable(builder: Builder, { request, signer, asset, ...signed }: ReplaceRequest): Offset {
-  const references: Entry[] = [
-    [Replace.orderId, builder.createString(request.orderId)],
-    [Replace.signer, userVector(builder, signer)],
-    [Replace.assetId, builder.createString(asset.text)],
-    ...signatureEntries(builder, signed, Replace),
-  ];
-  const trigger = request.newTrigger;
-  if (trigger !== null) {
-    const form = trigger.shape === 'bare' ? TriggerForm.Bare : TriggerForm.Wrapped;
-    references.push([Replace.newTrigger, triggerTable(builder, trigger.condition, trigger.parentOrderId)]);
-    references.push([Replace.newTriggerForm, form]);
-  }
-  return tableOf(builder, Replace.table, [
-    ...references,
-    [Replace.timestampNs, request.timestampNs],
-    [Replace.newPriceLimit, rawOrUnset(request.newPriceLimit)],
-    [Replace.newQuantity, rawOrUnset(request.newQuantity)],
-    [Replace.bookQuantityDecimals, request.bookQuantityDecimals],
-    [Replace.bookPriceDecimals, request.bookPriceDecimals],
-    [Replace.protocolVersion, request.protocolVersion],
-    [Replace.postSignTimestamp, signed.postSignNs],
-    [Replace.complete, request.baseAsset !== null],
-  ]);
-}
-
-function cancelTable(builder: Builder, { cancel, ...signed }: CancelRequest): Offset {
-  const references: Entry[] = [
-    [Cancel.orderId, builder.createString(cancel.orderId)],
-    [Cancel.assetId, builder.createString(cancel.asset.text)],
-    [Cancel.signer, userVector(builder, cancel.signer)],
-    ...signatureEntries(builder, signed, Cancel),
-  ];
-  return tableOf(builder, Cancel.table, [
-    ...references,
-    [Cancel.protocolVersion, cancel.protocolVersion],
-    [Cancel.postSignTimestamp, signed.postSignNs],
-  ]);
-}
-
-function amendTable(builder: Builder, { amend, user }: AmendRequest): Offset {
-  const references: Entry[] = [
-    [Amend.orderId, builder.createString(amend.orderId)],
-    [Amend.baseAsset, builder.createString(amend.asset.text)],
-    [Amend.userId, userVector(builder, user)],
-  ];
-  return tableOf(builder, Amend.table, [
-    ...references,
-    [Amend.newQuantity, BigInt(amend.newQuantity)],
-    [Amend.bookQuantityDecimals, amend.bookQuantityDecimals],
-    [Amend.expectedAuthorizationRevision, amend.expectedRevisionNs ?? 0n],
-    [Amend.timestampNs, amend.timestampNs],
-  ]);
-}
-
-/** Null is 0 in a table. */
-function rawOrUnset(raw: number | null): bigint {
-  if (raw === null) return 0n;
-  if (raw === 0) throw invalidArgument('a raw figure lies in 1 … 2^53-1');
-  return BigInt(raw);
-}
-
-function userVector(builder: Builder, { id, text }: SpelledUser): Offset {
-  if (text !== id) throw invalidArgument('a signer is spelled with 64 lower-case hex digits');
-  return builder.createByteVector(must(parseHex(id, 32), 'a user id is 32 bytes of hex'));
-}
-
-function signatureEntries(
-  builder: Builder,
-  { signature, additionalSigners }: Signatures,
-  fields: { readonly signature: FieldLayout; readonly additionalSigners: FieldLayout },
-): Entry[] {
-  const entries: Entry[] = [];
-  if (signature.length > 0) entries.push([fields.signature, builder.createByteVector(signature)]);
-  if (additionalSigners.length > 0) {
-    const items = additionalSigners.map((signer) => coSignerTable(builder, signer));
-    entries.push([fields.additionalSigners, listOf(builder, items)]);
-  }
-  return entries;
-}
-
-function coSignerTable(builder: Builder, { scheme, key, signature }: AdditionalSigner): Offset {
-  const references: Entry[] = [
-    [CoSigner.key, builder.createByteVector(key)],
-    [CoSigner.signature, builder.createByteVector(signature)],
-  ];
-  return tableOf(builder, CoSigner.table, [...references, [CoSigner.scheme, SCHEMES.indexOf(scheme)]]);
-}
-
-function listOf(builder: Builder, items: readonly Offset[]): Offset {
-  builder.startVector(4, items.length, 4);
-  for (const item of items.toReversed()) builder.addOffset(item);
-  return builder.endVector();
-}
-
-/** Writes a table; what it refers to was written before. Scalars of their initial value stay absent. */
-function tableOf(builder: Builder, layout: TableLayout, entries: readonly Entry[]): Offset {
-  builder.startObject(layout.fields.length);
-  for (const [field, value] of entries) addField(builder, field, value);
-  return builder.endObject();
-}
-
-function addField(
-  builder: Builder,
-  { slot, kind, bytes, initial }: FieldLayout,
-  value: number | bigint | boolean,
-): void {
-  const index = (slot - VTABLE_HEAD_BYTES) / 2;
-  if (kind !== 'scalar' && kind !== 'union-type') builder.addFieldOffset(index, Number(value), 0);
-  else if (bytes === 8) builder.addFieldInt64(index, BigInt.asIntN(64, BigInt(value)), BigInt(initial));
-  else if (bytes === 4) builder.addFieldInt32(index, Number(value), initial);
-  else if (bytes === 2) builder.addFieldInt16(index, Number(value), initial);
-  else builder.addFieldInt8(index, Number(value), initial);
 }
 
 // ---- replies

@@ -19,14 +19,20 @@
  */
 import { ACTION_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { type AmendRequest, readAmend } from './amend-request.ts';
 import { JsonCursor, outerMembers } from './json-cursor.ts';
 import { choiceShape, type ObjectShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
+import {
+  type AmendRequest,
+  type CancelRequest,
+  type CreateRequest,
+  type ReplaceRequest,
+  readAmend,
+  readCancel,
+  readCreate,
+  readReplace,
+} from './order-actions.ts';
 import { type Batch, CREATE_LISTS, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
-import { type CancelRequest, readCancel } from './signed-cancel.ts';
-import { type CreateRequest, readCreate } from './signed-order.ts';
-import { type ReplaceRequest, readReplace } from './signed-replace.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
 /** The single actions, each with its own response. */

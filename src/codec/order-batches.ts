@@ -17,8 +17,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { decodeText } from './decode-text.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
-import { type CreateRequest, readCreate } from './signed-order.ts';
-import { type ReplaceRequest, readReplace } from './signed-replace.ts';
+import { type CreateRequest, type ReplaceRequest, readCreate, readReplace } from './order-actions.ts';
 
 export interface Batch<Request> {
   /** In submission order; 1 to 50 unless there is a fault. */

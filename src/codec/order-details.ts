@@ -1,5 +1,6 @@
 /**
- * The nested unions of a signed order: `details`, `time_in_force`, `trigger` (wire.md 4.3, AMB-04 to AMB-06).
+ * The words and nested unions of signed orders: `side`, `details`, `time_in_force`, `trigger`, `new_trigger` (wire.md 4.3,
+ * AMB-04 to AMB-06). Inside the node they have another form than on the wire, so they are read and written by hand.
  *
  * Every shape of the contract is read and written back; the order manager decides which of them are supported.
  *
@@ -7,7 +8,7 @@
  * null. The quote-scaled integers `QuoteAsset.quantity` and `max_sellable_amount` have the same limits.
  */
 import { must } from '../core/assert.ts';
-import { TIF, type Tif } from '../core/order-terms.ts';
+import { SIDE, type Side, TIF, type Tif } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
@@ -52,6 +53,14 @@ export interface Trigger {
   readonly condition: TriggerCondition;
 }
 
+/** Verified in the received shape: the bare condition, or `{parent_order_id, condition}` (AMB-06, G3). */
+export interface NewTrigger {
+  readonly shape: 'bare' | 'wrapped';
+  /** Null in the bare shape. */
+  readonly parentOrderId: string | null;
+  readonly condition: TriggerCondition;
+}
+
 const DETAILS = choiceShape(['Limit', 'Market']);
 const LIMIT = objectShape('refuse', ['limit_price', 'quantity', 'time_in_force']);
 const TIME_IN_FORCE = choiceShape(['GTC', 'GTD', 'IOC']);
@@ -65,6 +74,7 @@ const QUOTE_ASSET = objectShape('refuse', ['quantity', 'max_sellable_quantity?']
 const TRIGGER = objectShape('refuse', ['parent_order_id?', 'condition']);
 const CONDITION = choiceShape(['PriceAbove', 'PriceBelow']);
 const CONDITION_PRICE = objectShape('refuse', ['price']);
+const NEW_TRIGGER = objectShape('refuse', ['parent_order_id?', 'condition?', 'PriceAbove?', 'PriceBelow?']);
 
 type TimeInForce = Pick<LimitDetails, 'tif' | 'postOnly' | 'goodUntilNs'>;
 
@@ -165,7 +175,7 @@ function readMarketQuantity(cursor: JsonCursor): OrderDetails {
 }
 
 /** A raw figure or null. */
-export function readRawOrNull(cursor: JsonCursor): number | null {
+function readRawOrNull(cursor: JsonCursor): number | null {
   return cursor.readNull() ? null : cursor.readRaw();
 }
 
@@ -182,7 +192,7 @@ export function readTrigger(cursor: JsonCursor): Trigger {
 }
 
 /** `{"PriceAbove":{"price":…}}`. */
-export function readCondition(cursor: JsonCursor): TriggerCondition {
+function readCondition(cursor: JsonCursor): TriggerCondition {
   let condition = NO_CONDITION;
   cursor.enterObject();
   for (let name = cursor.nextMember(CONDITION); name !== null; name = cursor.nextMember(CONDITION)) {
@@ -192,11 +202,39 @@ export function readCondition(cursor: JsonCursor): TriggerCondition {
 }
 
 /** `{"price":…}`. */
-export function readConditionPrice(cursor: JsonCursor): RawPrice {
+function readConditionPrice(cursor: JsonCursor): RawPrice {
   let price = 0;
   cursor.enterObject();
   while (cursor.nextMember(CONDITION_PRICE) !== null) price = cursor.readRaw();
   return price as RawPrice;
+}
+
+/** One shape covers both spellings; a mixture, two conditions or none are rejected. */
+export function readNewTrigger(cursor: JsonCursor): NewTrigger {
+  const conditions: TriggerCondition[] = [];
+  let isBare = false;
+  let isWrapped = false;
+  let parentOrderId: string | null = null;
+  cursor.enterObject();
+  for (let name = cursor.nextMember(NEW_TRIGGER); name !== null; name = cursor.nextMember(NEW_TRIGGER)) {
+    if (name === 'PriceAbove' || name === 'PriceBelow') {
+      isBare = true;
+      conditions.push({ direction: name, price: readConditionPrice(cursor) });
+    } else {
+      isWrapped = true;
+      if (name === 'condition') conditions.push(readCondition(cursor));
+      else parentOrderId = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
+    }
+  }
+  const [condition = NO_CONDITION] = conditions;
+  if (conditions.length !== 1 || (isBare && isWrapped)) cursor.fail('expected one condition', 'new_trigger');
+  return { shape: isWrapped ? 'wrapped' : 'bare', parentOrderId, condition };
+}
+
+export function readSide(cursor: JsonCursor): Side {
+  const word = cursor.readString(STRING_DECODED_MAX);
+  if (word !== 'Buy' && word !== 'Sell') cursor.fail('expected Buy or Sell');
+  return word === 'Sell' ? SIDE.sell : SIDE.buy;
 }
 
 // ---- the limits of raw figures
@@ -274,10 +312,15 @@ export function writeTrigger(text: TextWriter, trigger: Trigger): void {
   text.ascii('}');
 }
 
-export function writeCondition(text: TextWriter, condition: TriggerCondition): void {
+function writeCondition(text: TextWriter, condition: TriggerCondition): void {
   text.ascii('{"');
   text.ascii(condition.direction);
   text.ascii('":{"price":');
   text.integer(condition.price);
   text.ascii('}}');
+}
+
+export function writeNewTrigger(text: TextWriter, trigger: NewTrigger): void {
+  if (trigger.shape === 'bare') writeCondition(text, trigger.condition);
+  else writeTrigger(text, trigger);
 }

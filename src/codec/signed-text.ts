@@ -82,6 +82,11 @@ export function readAsset(cursor: JsonCursor): SpelledAsset {
   return asset === null ? NO_ASSET : remembered(knownAssets, asset);
 }
 
+/** Reads a string that has only one value. */
+export function readWord(cursor: JsonCursor, word: string): void {
+  if (cursor.readString(STRING_DECODED_MAX) !== word) cursor.fail(`expected "${word}"`);
+}
+
 /** An asset id in any accepted spelling; null for any other text. */
 export function assetOf(text: string): SpelledAsset | null {
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);

@@ -5,7 +5,7 @@ import type { TimestampNs } from '../core/units.ts';
 import { JsonFraction } from './json-tree.ts';
 import { writeJson } from './json-writer.ts';
 import type { MarketView } from './market-reply.ts';
-import { PROTOCOL_VERSION } from './order-faults.ts';
+import { PROTOCOL_VERSION } from './order-rules.ts';
 
 /** Decimals of a rate-limiter unit in the figures below. */
 const UNIT_DECIMALS = 3;

@@ -133,6 +133,9 @@ export class TextWriter {
   }
 }
 
+/** No text. */
+export const NO_BYTES: Uint8Array = new Uint8Array();
+
 /** Texts are written one after the other, so one writer serves the whole thread. */
 const threadText = new TextWriter();
 

@@ -1,9 +1,9 @@
 /** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
 
 import { type ActionKind, previewBody } from '../codec/action-preview.ts';
-import { decodeAmend } from '../codec/amend-request.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { batchReply, operationResponse } from '../codec/operation-replies.ts';
+import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../codec/order-actions.ts';
 import { type Batch, decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
 import { BATCH_RESPONSE, OPERATION_RESPONSE } from '../codec/shapes/order-reply-shapes.ts';
 import {
@@ -14,9 +14,6 @@ import {
   CREATE_REQUEST,
   REPLACE_REQUEST,
 } from '../codec/shapes/order-shapes.ts';
-import { decodeCancel } from '../codec/signed-cancel.ts';
-import { decodeCreate } from '../codec/signed-order.ts';
-import { decodeReplace } from '../codec/signed-replace.ts';
 import { must } from '../core/assert.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';

@@ -5,7 +5,7 @@
  */
 import type { Reply } from '../clearing/inputs.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
-import { type CreateRequest, decodeCreate } from '../codec/signed-order.ts';
+import { type CreateRequest, decodeCreate } from '../codec/order-actions.ts';
 import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, USD, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';

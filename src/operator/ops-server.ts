@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import type { ChainOperations } from '../chain/chain-operations.ts';
 import { writeJson } from '../codec/json-writer.ts';
-import { PROTOCOL_VERSION } from '../codec/order-faults.ts';
+import { PROTOCOL_VERSION } from '../codec/order-rules.ts';
 import { assert } from '../core/assert.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';

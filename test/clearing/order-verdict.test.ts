@@ -15,7 +15,7 @@ import {
 } from '../../src/client/co-signers.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { limitOrder, marketOrder, signCreate } from '../../src/client/signed-actions.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
+import { decodeCreate } from '../../src/codec/order-actions.ts';
 import { storedSignatures } from '../../src/codec/stored-signatures.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, ORDER_KIND, type OrderKind, TIF, type Tif, TRIGGER } from '../../src/core/order-terms.ts';

@@ -48,11 +48,9 @@ import {
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
 } from '../../src/client/signed-actions.ts';
+import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
 import type { Signatures } from '../../src/codec/signatures.ts';
 import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
-import { decodeCancel } from '../../src/codec/signed-cancel.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
-import { decodeReplace } from '../../src/codec/signed-replace.ts';
 import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';

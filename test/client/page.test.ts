@@ -14,9 +14,7 @@ import { JsonTextError, parseJsonText, prettyJson } from '../../src/client/page/
 import { canonicalText } from '../../src/codec/canonical-text.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
-import { decodeCancel } from '../../src/codec/signed-cancel.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
-import { decodeReplace } from '../../src/codec/signed-replace.ts';
+import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
 import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';

@@ -24,7 +24,7 @@ import {
   signCreate,
   signReplace,
 } from '../../src/client/signed-actions.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
+import { decodeCreate } from '../../src/codec/order-actions.ts';
 import { toHex } from '../../src/core/hex.ts';
 import { type AssetId, parseOrderId } from '../../src/core/ids.ts';
 import { propertyParameters } from '../support/property.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import { isJsonObject, JsonFraction, type JsonValue, MemberReader, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
+import { decodeCreate } from '../../src/codec/order-actions.ts';
 import { propertyParameters } from '../support/property.ts';
 import { utf8, vectorNamed, wrap } from '../support/wire-vectors.ts';
 

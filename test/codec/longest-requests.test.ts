@@ -2,11 +2,11 @@
 /** The bounds of bodies and frames let every legal request through, and an unrequested part costs no memory. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { decodeCreate } from '../../src/codec/order-actions.ts';
 import { decodeBatchCreate } from '../../src/codec/order-batches.ts';
 import { decodeAssetList, decodeMarketAsset } from '../../src/codec/registry-requests.ts';
 import { DECIMALS_REQUEST } from '../../src/codec/shapes/registry-shapes.ts';
 import { ADDITIONAL_SIGNERS_MAX, ASSERTION_BYTES_MAX, CO_SIGNERS_BYTES_MAX } from '../../src/codec/signatures.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
 import { decodeSimulateRequest, PENDING_TRANSFERS_MAX } from '../../src/codec/simulate-request.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import {

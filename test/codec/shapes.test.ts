@@ -6,11 +6,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeAmend } from '../../src/codec/amend-request.ts';
 import { decodeAuth } from '../../src/codec/auth-request.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeSignerKey } from '../../src/codec/multisig.ts';
+import {
+  decodeAmend,
+  decodeCancel,
+  decodeCreate,
+  decodeReplace,
+  type SignedRequest,
+} from '../../src/codec/order-actions.ts';
 import { ORDER_RECORD, type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
 import { decodeShape } from '../../src/codec/shape-reader.ts';
 import {
@@ -35,13 +41,9 @@ import {
 import { checkShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
-import { decodeCancel } from '../../src/codec/signed-cancel.ts';
-import { decodeCreate } from '../../src/codec/signed-order.ts';
-import { decodeReplace } from '../../src/codec/signed-replace.ts';
 import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
-import type { SignedRequest } from '../../src/codec/signed-wrapper.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { createItems } from '../support/batch-bodies.ts';

@@ -2,10 +2,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decodeAuth } from '../../src/codec/auth-request.ts';
+import {
+  type CreateRequest,
+  decodeCancel,
+  decodeCreate,
+  decodeReplace,
+  type ReplaceRequest,
+} from '../../src/codec/order-actions.ts';
 import { isUnsigned } from '../../src/codec/signatures.ts';
-import { decodeCancel } from '../../src/codec/signed-cancel.ts';
-import { type CreateRequest, decodeCreate } from '../../src/codec/signed-order.ts';
-import { decodeReplace, type ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import { signedString } from '../../src/codec/signed-text.ts';
 import { TIF } from '../../src/core/order-terms.ts';
 import type { Reject } from '../../src/core/reject.ts';

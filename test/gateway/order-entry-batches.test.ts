@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { CreateRequest } from '../../src/codec/signed-order.ts';
+import type { CreateRequest } from '../../src/codec/order-actions.ts';
 import { USD } from '../../src/core/ids.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';

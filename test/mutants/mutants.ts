@@ -1292,6 +1292,36 @@ const WIRE: readonly Mutant[] = [
     caughtBy: 'test/gateway/orders/triggers',
   },
   {
+    breaks: 'the members of a signed order stand in their order',
+    site: 'order-of-signed-members',
+    change: swap(/reduce_only/, 'max_trading_fees_rate'),
+    caughtBy: 'test/codec/signing-vectors',
+  },
+  {
+    breaks: 'an unset member is signed as null',
+    site: 'null-of-an-unset-member',
+    change: swap(/'null'/, "''"),
+    caughtBy: 'test/codec/signing-vectors',
+  },
+  {
+    breaks: 'an object that is signed has no unknown members',
+    site: 'unknown-signed-member',
+    change: swap(/'refuse'/, "'skip'"),
+    caughtBy: 'test/codec/hot-requests',
+  },
+  {
+    breaks: 'a figure is taken up to its bound',
+    site: 'bounds-of-a-member',
+    change: swap(/4294967295/, '4294967294'),
+    caughtBy: 'test/codec/hot-requests',
+  },
+  {
+    breaks: 'a member with a default is signed as that',
+    site: 'default-of-an-unset-member',
+    change: condition('false'),
+    caughtBy: 'test/codec/hot-requests',
+  },
+  {
     breaks: 'complete terms leave no figure open',
     site: 'complete-terms',
     change: condition('false'),

@@ -5,8 +5,7 @@
  * Not here: which action comes next (drawing.ts), what must hold then (invariants.ts).
  */
 import assert from 'node:assert/strict';
-import type { CreateRequest } from '../../src/codec/signed-order.ts';
-import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
+import type { CreateRequest, ReplaceRequest } from '../../src/codec/order-actions.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { Amount18, TimestampNs } from '../../src/core/units.ts';

@@ -1,14 +1,18 @@
 /** Plans as the requests that their owners sign; the script decides whether a signature is valid. */
 
-import { type AmendRequest, amendRequest } from '../../src/codec/amend-request.ts';
+import { writeSignedOrder } from '../../src/codec/generated/order-json.ts';
+import {
+  type AmendRequest,
+  type CancelRequest,
+  type CreateRequest,
+  checkedAmend,
+  type ReplaceRequest,
+} from '../../src/codec/order-actions.ts';
 import type { ActionRequest } from '../../src/codec/signed-action.ts';
-import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
-import { type CreateRequest, writeOrder } from '../../src/codec/signed-order.ts';
-import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import type { SettlementRequest, SignedSettlement } from '../../src/codec/signed-settlement.ts';
 import type { SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
 import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
-import { textBytes } from '../../src/codec/text-writer.ts';
+import { NO_BYTES, textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import { settlementText } from '../judges/signed-settlement.ts';
@@ -35,7 +39,7 @@ export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRe
     },
   );
   if (request.fault !== null) return request;
-  return { ...request, text: textBytes(request.order, writeOrder) };
+  return { ...request, text: textBytes(request.order, writeSignedOrder) };
 }
 
 export function replaceOf(
@@ -71,7 +75,11 @@ export function amendOf(
     expectedRevisionNs: revisionNs as TimestampNs | null,
     timestampNs: nowNs as TimestampNs,
   };
-  return amendRequest(amend, { id: user, text: user });
+  return checkedAmend({
+    amend,
+    user: { id: user, text: user },
+    ...{ signature: NO_BYTES, additionalSigners: [], postSignNs: amend.timestampNs, fault: null, text: NO_BYTES },
+  });
 }
 
 export function cancelOf({ id, market }: { id: string; market: AssetId }, user: UserId, nowNs: bigint): CancelRequest {

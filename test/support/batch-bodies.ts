@@ -1,8 +1,7 @@
 /** Bodies of batches for tests that do not care why one is refused: a broken shape or a fault of the whole. */
 
+import type { CreateRequest, ReplaceRequest } from '../../src/codec/order-actions.ts';
 import { type Batch, decodeBatchCreate, decodeBatchReplace } from '../../src/codec/order-batches.ts';
-import type { CreateRequest } from '../../src/codec/signed-order.ts';
-import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 
 export function createItems(bytes: Uint8Array, start: number, end: number): Outcome<readonly CreateRequest[]> {

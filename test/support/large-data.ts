@@ -3,7 +3,7 @@
  * simulated node on a real map. Nothing in it trades: buys lie below sells, and triggers wait far away.
  */
 import { randomBytes } from 'node:crypto';
-import { writeOrder } from '../../src/codec/signed-order.ts';
+import { writeSignedOrder } from '../../src/codec/generated/order-json.ts';
 import { textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -92,7 +92,7 @@ function create(node: SimulatedNode, user: UserId, index: number, waits: boolean
     { user, id: `order-${index}`, side, price, quantity: LARGE_DATA_LOTS, postSignNs: node.nowNs, ...trigger },
     { baseAsset: { id, text: id }, creationNs: node.nowNs as TimestampNs },
   );
-  const text = request.fault === null ? textBytes(request.order, writeOrder) : request.text;
+  const text = request.fault === null ? textBytes(request.order, writeSignedOrder) : request.text;
   node.gateway.entry.submit(
     { kind: 'create', request: { ...request, text } },
     { user, connection: 1, isControl: true },

@@ -3,7 +3,7 @@
  * market and of clearing made by hand.
  */
 import assert from 'node:assert/strict';
-import type { SignedOrder } from '../../src/codec/signed-order.ts';
+import type { SignedOrder } from '../../src/codec/order-actions.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
 import { type OrderEnd, type RollbackReason, SIDE, type Side, TIF, type Tif } from '../../src/core/order-terms.ts';

@@ -1,11 +1,16 @@
 /** A gateway without a wire: an order manager, signed requests as values, and everything that it published. */
 
 import assert from 'node:assert/strict';
+import type {
+  CancelRequest,
+  CreateRequest,
+  ReplaceRequest,
+  SignedOrder,
+  SignedReplace,
+} from '../../src/codec/order-actions.ts';
 import type { OrderDetails } from '../../src/codec/order-details.ts';
 import type { OrderRecordView } from '../../src/codec/order-record.ts';
-import type { CancelRequest } from '../../src/codec/signed-cancel.ts';
-import { type CreateRequest, orderFault, type SignedOrder } from '../../src/codec/signed-order.ts';
-import { type ReplaceRequest, replaceFault, type SignedReplace } from '../../src/codec/signed-replace.ts';
+import { orderFault, replaceFault } from '../../src/codec/order-rules.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import { type HashKey, hashKeyOf } from '../../src/core/key-words.ts';

@@ -1,8 +1,8 @@
 /** Random traders of the simulated node, who remember what they sent: every kind of order, replace and cancel. */
 
 import type { PositionSlot } from '../../src/clearing/state.ts';
-import { type CreateRequest, writeOrder } from '../../src/codec/signed-order.ts';
-import type { ReplaceRequest } from '../../src/codec/signed-replace.ts';
+import { writeSignedOrder } from '../../src/codec/generated/order-json.ts';
+import type { CreateRequest, ReplaceRequest } from '../../src/codec/order-actions.ts';
 import { textBytes } from '../../src/codec/text-writer.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
@@ -223,7 +223,7 @@ export class Traders {
       { ...wish, user, id, side, postSignNs: node.nowNs },
       { baseAsset: asset, creationNs: node.nowNs as TimestampNs, ...target, reduceOnly },
     );
-    const text = request.fault === null ? textBytes(request.order, writeOrder) : request.text;
+    const text = request.fault === null ? textBytes(request.order, writeSignedOrder) : request.text;
     return { ...request, text };
   }
 

@@ -1,9 +1,8 @@
 /**
  * Bodies of the order actions (wire.md 4.2, 4.3, 7.4 to 7.8): signed objects, their wrappers, and batches.
  *
- * These routes are hot and have readers of their own (signed-order.ts, signed-replace.ts, signed-cancel.ts); a test
- * compares readers and shapes. Both reject an invalid figure or id, the readers as INVALID_ORDER after session and rate
- * (AMB-91).
+ * These actions are hot: schemas/generate-wire.ts writes their readers, texts and tables from the shapes here, a test compares
+ * both. Both reject an invalid figure or id, the readers as INVALID_ORDER after session and rate (AMB-91).
  */
 import type { TOptional } from '@sinclair/typebox';
 import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';

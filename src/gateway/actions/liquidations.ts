@@ -16,7 +16,7 @@
  */
 import type { CancelAccount, LiquidationChanged, NodeOrderSent } from '../../clearing/effects.ts';
 import type { OperatorCommand, Reply } from '../../clearing/inputs.ts';
-import { writeOrder } from '../../codec/signed-order.ts';
+import { writeSignedOrder } from '../../codec/generated/order-json.ts';
 import { textBytes } from '../../codec/text-writer.ts';
 import { assert } from '../../core/assert.ts';
 import { NODE_ORDER_PREFIX } from '../../core/ids.ts';
@@ -165,7 +165,7 @@ function nodeCreate(order: NodeOrderSent, market: MarketSlot): PreparedCreate {
     quantity,
     triggerPrice: 0 as RawPrice,
     maxFeeRate: NO_FEE_LIMIT,
-    text: textBytes(signed, writeOrder),
+    text: textBytes(signed, writeSignedOrder),
     signature: NO_SIGNATURE,
     signatures: NO_SIGNATURE,
     skips: NO_SKIPS,

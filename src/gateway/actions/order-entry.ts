@@ -33,12 +33,9 @@ import {
   refuseOrderSigners,
   refuseSigners,
 } from '../../clearing/signers/signer-config.ts';
-import type { AmendRequest } from '../../codec/amend-request.ts';
 import type { ActionHops } from '../../codec/hop-times.ts';
+import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from '../../codec/order-actions.ts';
 import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../../codec/signatures.ts';
-import type { CancelRequest } from '../../codec/signed-cancel.ts';
-import type { CreateRequest } from '../../codec/signed-order.ts';
-import type { ReplaceRequest } from '../../codec/signed-replace.ts';
 import { storedSignatures } from '../../codec/stored-signatures.ts';
 import { must } from '../../core/assert.ts';
 import { parseHex } from '../../core/hex.ts';

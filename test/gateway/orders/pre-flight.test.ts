@@ -2,8 +2,7 @@
 /** What the gateway refuses before the signature, and in which order. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { SignedOrder } from '../../../src/codec/signed-order.ts';
-import type { SignedReplace } from '../../../src/codec/signed-replace.ts';
+import type { SignedOrder, SignedReplace } from '../../../src/codec/order-actions.ts';
 import { type AssetId, USD } from '../../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
 import { orderExpiryNs, TIF } from '../../../src/core/order-terms.ts';

@@ -13,11 +13,9 @@
  *
  * Not here: the rules on a request's own text (pre-flight.ts), signatures, rings.
  */
-import type { AmendRequest } from '../../../codec/amend-request.ts';
+
 import type { ActionHops } from '../../../codec/hop-times.ts';
-import type { CancelRequest } from '../../../codec/signed-cancel.ts';
-import type { CreateRequest } from '../../../codec/signed-order.ts';
-import type { ReplaceRequest } from '../../../codec/signed-replace.ts';
+import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from '../../../codec/order-actions.ts';
 import { assert, must } from '../../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../core/limits.ts';

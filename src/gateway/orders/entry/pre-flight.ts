@@ -7,11 +7,15 @@
  *
  * Not here: shapes (wire), sessions, rates, signatures, duplicates and staleness (the market).
  */
-import type { AmendRequest } from '../../../codec/amend-request.ts';
+import type {
+  AmendRequest,
+  CancelRequest,
+  CreateRequest,
+  ReplaceRequest,
+  SignedOrder,
+  SignedReplace,
+} from '../../../codec/order-actions.ts';
 import type { OrderDetails, TriggerCondition } from '../../../codec/order-details.ts';
-import type { CancelRequest } from '../../../codec/signed-cancel.ts';
-import type { CreateRequest, SignedOrder } from '../../../codec/signed-order.ts';
-import type { ReplaceRequest, SignedReplace } from '../../../codec/signed-replace.ts';
 import { storedSignatures } from '../../../codec/stored-signatures.ts';
 import { notional18 } from '../../../core/arithmetic.ts';
 import { format18 } from '../../../core/decimal.ts';

@@ -7,13 +7,24 @@
  *
  * signed-wrapper.ts explains faults and invalid shapes.
  */
-import { type OrderId, parseOrderId } from '../core/ids.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { Reject } from '../core/reject.ts';
-import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
-import { type Draft, decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
+
+import { type Draft, decodeText } from '../../src/codec/decode-text.ts';
+import type { JsonCursor } from '../../src/codec/json-cursor.ts';
+import { objectShape } from '../../src/codec/json-shape.ts';
+import {
+  NO_ASSET,
+  NO_USER,
+  readAsset,
+  readUser,
+  type SpelledAsset,
+  type SpelledUser,
+  STRING_DECODED_MAX,
+} from '../../src/codec/signed-text.ts';
+import type { TextWriter } from '../../src/codec/text-writer.ts';
+import { type OrderId, parseOrderId } from '../../src/core/ids.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Reject } from '../../src/core/reject.ts';
+import type { RawPrice, RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import {
   NO_CONDITION,
   readCondition,
@@ -24,17 +35,7 @@ import {
   writeTrigger,
 } from './order-details.ts';
 import { changedIdFault, ID_RULES, invalidOrder, PROTOCOL_VERSION, RAW_BOUNDS, versionFault } from './order-faults.ts';
-import {
-  NO_ASSET,
-  NO_USER,
-  readAsset,
-  readUser,
-  type SpelledAsset,
-  type SpelledUser,
-  STRING_DECODED_MAX,
-} from './signed-text.ts';
 import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
-import type { TextWriter } from './text-writer.ts';
 
 /** The signable `request`. Null means "leave unchanged"; in the complete form only the trigger may be null: the order has none. */
 export interface SignedReplace {
@@ -150,7 +151,6 @@ function readRequest(cursor: JsonCursor): SignedReplace {
 export function incompleteTerm(request: SignedReplace): { readonly field: string; readonly message: string } | null {
   const { baseAsset, newPriceLimit, newQuantity, newTrigger } = request;
   if (baseAsset === null) return null;
-  // mutant: complete-terms
   if (newPriceLimit === null) return { field: 'new_price_limit', message: GIVEN_FIGURE };
   if (newQuantity === null) return { field: 'new_quantity', message: GIVEN_FIGURE };
   return newTrigger?.shape === 'wrapped' ? { field: 'new_trigger', message: 'expected the bare condition' } : null;

@@ -5,15 +5,25 @@
  * null; the order of members and the white space of the body are irrelevant (AMB-02).
  */
 
-import { unreachable } from '../core/assert.ts';
-import { type OrderId, parseOrderId } from '../core/ids.ts';
-import { SIDE, SIDE_WORD, type Side } from '../core/order-terms.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { Reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
-import { type Draft, decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
+import { type Draft, decodeText } from '../../src/codec/decode-text.ts';
+import type { JsonCursor } from '../../src/codec/json-cursor.ts';
+import { objectShape } from '../../src/codec/json-shape.ts';
+import {
+  NO_ASSET,
+  NO_USER,
+  readAsset,
+  readUser,
+  type SpelledAsset,
+  type SpelledUser,
+  STRING_DECODED_MAX,
+} from '../../src/codec/signed-text.ts';
+import { type TextWriter, textBytes } from '../../src/codec/text-writer.ts';
+import { unreachable } from '../../src/core/assert.ts';
+import { type OrderId, parseOrderId } from '../../src/core/ids.ts';
+import { SIDE, SIDE_WORD, type Side } from '../../src/core/order-terms.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Reject } from '../../src/core/reject.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import {
   NO_DETAILS,
   type OrderDetails,
@@ -25,17 +35,7 @@ import {
   writeTrigger,
 } from './order-details.ts';
 import { ID_RULES, invalidOrder, RAW_BOUNDS, versionFault } from './order-faults.ts';
-import {
-  NO_ASSET,
-  NO_USER,
-  readAsset,
-  readUser,
-  type SpelledAsset,
-  type SpelledUser,
-  STRING_DECODED_MAX,
-} from './signed-text.ts';
 import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
-import { type TextWriter, textBytes } from './text-writer.ts';
 
 const MAX_TRADING_FEES_RATE_MAX = 4_294_967_295;
 const ACCOUNT_INDEX_MAX = 65_535;
@@ -114,7 +114,6 @@ export function orderOfText(bytes: Uint8Array): SignedOrder | null {
     return cursor.hasFailed ? null : order;
   });
   if (!read.ok || orderFault(read.value) !== null) return null;
-  // mutant: canonical-signed-text
   return Buffer.compare(textBytes(read.value, writeOrder), bytes) === 0 ? read.value : null;
 }
 

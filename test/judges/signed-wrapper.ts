@@ -6,13 +6,14 @@
  * domain error that is reported after session, rate and signer were checked (AMB-91): the request then carries it as
  * `fault` and has no text, because it must not be verified.
  */
-import type { Reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
-import type { Draft } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { type ObjectShape, objectShape } from './json-shape.ts';
-import { NO_SIGNERS, readAdditionalSigners, readOrderSignature, type Signatures } from './signatures.ts';
-import { type TextWriter, textBytes } from './text-writer.ts';
+
+import type { Draft } from '../../src/codec/decode-text.ts';
+import type { JsonCursor } from '../../src/codec/json-cursor.ts';
+import { type ObjectShape, objectShape } from '../../src/codec/json-shape.ts';
+import { NO_SIGNERS, readAdditionalSigners, readOrderSignature, type Signatures } from '../../src/codec/signatures.ts';
+import { type TextWriter, textBytes } from '../../src/codec/text-writer.ts';
+import type { Reject } from '../../src/core/reject.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 
 const SIGNING_MEMBERS = ['signature', 'additional_signers?', 'post_sign_timestamp'] as const;
 type SigningMember = 'signature' | 'additional_signers' | 'post_sign_timestamp';

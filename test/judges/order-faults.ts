@@ -1,6 +1,6 @@
 /** Domain errors common to the signed objects: INVALID_ORDER with the invalid member (wire.md 2.2, 7.4). */
-import { isNodeOrderId, parseOrderId } from '../core/ids.ts';
-import { type Reject, reject } from '../core/reject.ts';
+import { isNodeOrderId, parseOrderId } from '../../src/core/ids.ts';
+import { type Reject, reject } from '../../src/core/reject.ts';
 
 export const PROTOCOL_VERSION = 1;
 export const RAW_BOUNDS = 'an integer from 1 to 2^53-1';

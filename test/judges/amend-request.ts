@@ -5,15 +5,10 @@
  * signed-wrapper.ts explains faults and invalid shapes. To order entry it is a signed request without signatures, so that
  * it is processed in its turn among the signed ones of its connection.
  */
-import type { OrderId } from '../core/ids.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { Reject } from '../core/reject.ts';
-import type { RawQuantity, TimestampNs } from '../core/units.ts';
-import { type Draft, decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
-import { changedIdFault, invalidOrder, RAW_BOUNDS } from './order-faults.ts';
-import { readTarget } from './signed-order.ts';
+
+import { type Draft, decodeText } from '../../src/codec/decode-text.ts';
+import type { JsonCursor } from '../../src/codec/json-cursor.ts';
+import { objectShape } from '../../src/codec/json-shape.ts';
 import {
   NO_ASSET,
   NO_USER,
@@ -22,7 +17,13 @@ import {
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
-} from './signed-text.ts';
+} from '../../src/codec/signed-text.ts';
+import type { OrderId } from '../../src/core/ids.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Reject } from '../../src/core/reject.ts';
+import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
+import { changedIdFault, invalidOrder, RAW_BOUNDS } from './order-faults.ts';
+import { readTarget } from './signed-order.ts';
 import { type SignedRequest, UNSIGNED } from './signed-wrapper.ts';
 
 interface Amend {

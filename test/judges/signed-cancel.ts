@@ -3,13 +3,10 @@
  *
  * signed-wrapper.ts explains faults and invalid shapes.
  */
-import type { OrderId } from '../core/ids.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { Reject } from '../core/reject.ts';
-import { type Draft, decodeText } from './decode-text.ts';
-import type { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
-import { changedIdFault, versionFault } from './order-faults.ts';
+
+import { type Draft, decodeText } from '../../src/codec/decode-text.ts';
+import type { JsonCursor } from '../../src/codec/json-cursor.ts';
+import { objectShape } from '../../src/codec/json-shape.ts';
 import {
   NO_ASSET,
   NO_USER,
@@ -18,9 +15,13 @@ import {
   type SpelledAsset,
   type SpelledUser,
   STRING_DECODED_MAX,
-} from './signed-text.ts';
+} from '../../src/codec/signed-text.ts';
+import type { TextWriter } from '../../src/codec/text-writer.ts';
+import type { OrderId } from '../../src/core/ids.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Reject } from '../../src/core/reject.ts';
+import { changedIdFault, versionFault } from './order-faults.ts';
 import { readWrapper, type SignedRequest, signedText, wrapperShape } from './signed-wrapper.ts';
-import type { TextWriter } from './text-writer.ts';
 
 /** The signable `cancel`. */
 export interface SignedCancel {
