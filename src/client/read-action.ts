@@ -1,38 +1,43 @@
 /**
- * The other way of canonical.ts: what a canonical text means, in human terms, for a co-signer.
+ * What a canonical text means, in human terms, for a co-signer: the text of an account action is read by its shape.
  *
  * A text is accepted only if writing what was read gives exactly its bytes: nothing can stand in it that is not shown. So a co-signer
  * signs no other bytes than those of an action, and never the nonce of a login.
  */
-import { isJsonObject, type JsonObject, type JsonValue, MemberReader, parseJsonObject } from '../codec/json-tree.ts';
+import { canonicalText } from '../codec/canonical-text.ts';
+import { type JsonObject, type JsonValue, MemberReader, parseJsonObject } from '../codec/json-tree.ts';
+import { decodeShape } from '../codec/shape-reader.ts';
+import {
+  ADD_SIGNER,
+  CLOSE_POSITION,
+  SETTLEMENT,
+  TRANSFER,
+  WITHDRAWAL,
+  WITHDRAWAL_CANCEL,
+} from '../codec/shapes/account-shapes.ts';
+import type { Shape } from '../codec/shapes/shape-kit.ts';
+import type { AddSignerRead } from '../codec/signed-add-signer.ts';
+import type { SettlementRead } from '../codec/signed-settlement.ts';
+import type { SpelledUser } from '../codec/signed-text.ts';
+import type { SignedClosePosition, TransferRead } from '../codec/signed-transfer.ts';
+import {
+  type AmountText,
+  parseAmountText,
+  type SignedWithdrawal,
+  type SignedWithdrawalCancel,
+} from '../codec/signed-withdrawal.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';
 import { type AssetId, parseAssetId, parseUserId, type UserId } from '../core/ids.ts';
-import { signerKeyIn } from './action-signers.ts';
-import type {
-  LimitOrder,
-  MarketOrder,
-  MarketSize,
-  Order,
-  SettlementRequest,
-  TargetAccountType,
-  TimeInForce,
-  Trigger,
-  WithdrawalRequest,
-} from './canonical.ts';
+import type { Amount18 } from '../core/units.ts';
+import type { LimitOrder, MarketOrder, MarketSize, Order, TimeInForce, Trigger } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
 import {
   type ActionKind,
   type UnsignedAction,
-  unsignedAddSigner,
   unsignedCancel,
-  unsignedClosePosition,
   unsignedCreate,
   unsignedReplace,
-  unsignedSettlement,
-  unsignedTransfer,
-  unsignedWithdrawal,
-  unsignedWithdrawalCancel,
 } from './signed-actions.ts';
 
 /** One line of what an action does: a name and its value. */
@@ -45,7 +50,7 @@ export interface ActionRead {
 
 export interface ReadOptions {
   /** How the node writes amounts of withdrawals, its setting `amount_text`: the text alone does not show it. */
-  readonly amountText: 'hex' | 'decimal';
+  readonly amountText: AmountText;
   /** The market of a replace whose text does not name it. */
   readonly assetId?: AssetId | undefined;
 }
@@ -54,19 +59,34 @@ const COUNT_MAX = Number.MAX_SAFE_INTEGER;
 /** No smallest unit of a book is below this many decimals. */
 const DECIMALS = 127;
 
+type Reader = (text: string, options: ReadOptions) => ActionRead;
+
+/** How the text of each kind of action is read, and what it means. */
+const READERS: Readonly<Record<ActionKind, Reader>> = {
+  create: (text) => readOrderText('create', text, readCreate),
+  replace: (text, options) => readOrderText('replace', text, (reader) => readReplace(reader, options)),
+  cancel: (text) => readOrderText('cancel', text, readCancel),
+  transfer: reads('transfer', TRANSFER, transferMeaning),
+  'close-position': reads('close-position', CLOSE_POSITION, closePositionMeaning),
+  withdrawal: reads('withdrawal', WITHDRAWAL, withdrawalMeaning),
+  'withdrawal-cancel': reads('withdrawal-cancel', WITHDRAWAL_CANCEL, withdrawalCancelMeaning),
+  settlement: reads('settlement', SETTLEMENT, settlementMeaning),
+  'add-signer': reads('add-signer', ADD_SIGNER, addSignerMeaning),
+};
+
 /** @throws RingbookError INVALID_ARGUMENT unless the text is exactly that of one action. */
 export function readAction(text: string, options: ReadOptions): ActionRead {
   const parsed = parseJsonObject(Buffer.from(text, 'utf8'));
   if (!parsed.ok) throw invalidArgument(`the text is no action: ${parsed.reject.message}`);
   const kind = kindOf(parsed.value);
   if (kind === null) throw invalidArgument('the text is no action that this version knows; it is not signed');
-  const reader = new TextReader(kind, parsed.value);
-  const read = READERS[kind](reader, options);
-  reader.finish();
-  if (read.action.text !== text) {
-    throw invalidArgument(`the text is not the canonical one of its ${kind}; it is not signed`);
-  }
+  const read = READERS[kind](text, options);
+  if (read.action.text !== text) throw notCanonical(kind);
   return read;
+}
+
+function notCanonical(kind: ActionKind): Error {
+  return invalidArgument(`the text is not the canonical one of its ${kind}; it is not signed`);
 }
 
 /** The members that only one kind of action has. */
@@ -84,6 +104,142 @@ const KIND_OF_MEMBER: readonly (readonly [member: string, kind: ActionKind])[] =
 
 function kindOf(object: JsonObject): ActionKind | null {
   return KIND_OF_MEMBER.find(([member]) => object.has(member))?.[1] ?? null;
+}
+
+// ---- actions of accounts
+
+/** Reads the text of an action by its shape, ids in their own spelling alone. @param meaning of what was read. */
+function reads<Read extends { readonly user: SpelledUser }>(
+  kind: ActionKind,
+  shape: Shape<unknown, Read>,
+  meaning: (read: Read, options: ReadOptions) => readonly MeaningLine[],
+): Reader {
+  return (text, options) => {
+    const read = decodeShape(shape, Buffer.from(text, 'utf8'));
+    if (!read.ok) throw invalidArgument(`the text is no ${kind}: ${read.reject.field ?? ''}: ${read.reject.message}`);
+    if (!isSpelledAsShown(read.value)) throw notCanonical(kind);
+    const action = { kind, user: read.value.user.id, text: canonicalText(shape, read.value) };
+    return { action, meaning: meaning(read.value, options) };
+  };
+}
+
+/** Whether every id in it has the spelling in which it is shown. */
+function isSpelledAsShown(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true;
+  const { text, id, address } = value as { readonly text?: string; readonly id?: string; readonly address?: string };
+  return text === undefined ? Object.values(value).every(isSpelledAsShown) : text === (id ?? address);
+}
+
+/** The lines that every meaning begins with. */
+function lines(action: string, user: SpelledUser, ...rest: readonly MeaningLine[]): readonly MeaningLine[] {
+  return [['action', action], ['account', user.id], ...rest];
+}
+
+function transferMeaning({ user, targetAccountType: type, ...transfer }: TransferRead): readonly MeaningLine[] {
+  const amount = BigInt(transfer.transferAmount) as Amount18;
+  if (amount === 0n) throw invalidArgument('nothing is transferred');
+  const made = type === null ? '' : `, made as ${accountTypeText(type)} if it is not there`;
+  return lines(
+    'transfer between sub-accounts',
+    user,
+    ['amount', format18(amount)],
+    ['asset', transfer.transferAsset.id],
+    ['from', `sub-account ${transfer.sourceIndex}`],
+    ['to', `sub-account ${transfer.targetIndex}${made}`],
+  );
+}
+
+function accountTypeText(type: NonNullable<TransferRead['targetAccountType']>): string {
+  if (typeof type === 'string') return type;
+  if ('Isolated' in type) return `isolated margin of asset ${type.Isolated.asset.id}`;
+  throw notCanonical('transfer');
+}
+
+function closePositionMeaning({ user, account, asset }: SignedClosePosition): readonly MeaningLine[] {
+  return lines('fold a flat position into spot USD', user, ['sub-account', String(account)], ['asset', asset.id]);
+}
+
+function withdrawalMeaning(read: SignedWithdrawal, { amountText }: ReadOptions): readonly MeaningLine[] {
+  return lines(
+    'withdraw to a chain',
+    read.user,
+    ['amount', `${format18(amountOf(read.amount, amountText))} (the text is ${amountText})`],
+    ['token', read.asset.id],
+    ['paid to', read.target.address],
+    ['nonce', read.nonce === null ? 'the smallest that is free' : String(read.nonce)],
+    ['request id', read.requestId ?? 'none: an equal request is the same one'],
+  );
+}
+
+/** Only in the spelling of its setting, so that no amount is shown that the node does not read. */
+function amountOf(text: string, form: AmountText): Amount18 {
+  const amount = parseAmountText(text, form);
+  if (amount === null || amount.toString(form === 'hex' ? 16 : 10) !== text) {
+    throw invalidArgument(`the amount "${text}" is not ${form}: is the node's setting amount_text another one?`);
+  }
+  return amount;
+}
+
+function withdrawalCancelMeaning({ user, asset, nonce, requestedNs }: SignedWithdrawalCancel): readonly MeaningLine[] {
+  return lines(
+    'cancel a withdrawal',
+    user,
+    ['token', asset.id],
+    ['nonce', String(nonce)],
+    ['requested', requestedNs === null ? 'whenever: the live one of this nonce' : `${requestedNs} ns`],
+  );
+}
+
+function settlementMeaning(read: SettlementRead, { amountText }: ReadOptions): readonly MeaningLine[] {
+  const chain = read.chainId.id;
+  const given = format18(amountOf(read.amountOut, amountText));
+  return lines(
+    `settle with a vault (${read.mode})`,
+    read.user,
+    ['sub-account', String(read.subAccount)],
+    ['gives', `${given} of ${read.assetOut.address}@${chain} (the text is ${amountText})`],
+    ['gets', `${format18(amountOf(read.amountIn, amountText))} of ${read.assetIn.address}@${chain}`],
+    ['settler', read.settler?.id ?? (read.maker === null ? 'the account itself' : `as ${read.maker.id} has signed`)],
+    ['nonce', read.nonce == null ? 'the next managed one' : String(read.nonce)],
+    ['expires', read.expiresNs === null ? 'as the node decides' : `${read.expiresNs} ns`],
+    ['vault', read.vault?.address ?? 'the one of the chain'],
+    ['request id', read.requestId ?? 'none: an equal request is the same one'],
+  );
+}
+
+/** As nodes make them. */
+const OMS_NONCE_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+function addSignerMeaning(read: AddSignerRead): readonly MeaningLine[] {
+  const { user, signer, weight, sessionDurationNs, ceNonce } = read;
+  const omsNonce = 'omsNonce' in read ? read.omsNonce : null;
+  if (omsNonce !== null && !OMS_NONCE_FORM.test(omsNonce)) throw invalidArgument('the text has no nonce of a node');
+  const window = sessionDurationNs === null ? 'for ever' : `for ${formatDuration(sessionDurationNs)} from then on`;
+  return lines(
+    'add a co-signer to the account',
+    user,
+    ['new signer', `${signer.scheme} ${toHex(signer.key)}`],
+    ['weight', String(weight)],
+    ['may sign', window],
+    ['config nonce', String(ceNonce)],
+  );
+}
+
+/** Nanoseconds in seconds, exactly. */
+function formatDuration(ns: bigint): string {
+  const fraction = (ns % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${ns / 1_000_000_000n}${fraction === '' ? '' : `.${fraction}`} s`;
+}
+
+// ---- orders
+
+function readOrderText(kind: ActionKind, text: string, read: (reader: TextReader) => ActionRead): ActionRead {
+  const parsed = parseJsonObject(Buffer.from(text, 'utf8'));
+  if (!parsed.ok) throw invalidArgument(`the text is no ${kind}: ${parsed.reject.message}`);
+  const reader = new TextReader(kind, parsed.value);
+  const action = read(reader);
+  reader.finish();
+  return action;
 }
 
 /** Reads members and remembers the first fault; what is written again afterwards decides about the rest. */
@@ -152,220 +308,18 @@ class TextReader {
   }
 }
 
-type Reader = (reader: TextReader, options: ReadOptions) => ActionRead;
-
-const READERS: Readonly<Record<ActionKind, Reader>> = {
-  create: readCreate,
-  replace: readReplace,
-  cancel(reader) {
-    const [user, assetId, orderId] = [reader.user('signer'), reader.asset('asset_id'), reader.text('order_id')];
-    return {
-      action: unsignedCancel(user, { orderId, assetId }),
-      meaning: [
-        ['action', 'cancel an order'],
-        ['account', user],
-        ['market', assetId],
-        ['order', orderId],
-      ],
-    };
-  },
-  transfer: readTransfer,
-  'close-position'(reader) {
-    const user = reader.user('user');
-    const request = {
-      account: reader.count('account'),
-      assetId: reader.asset('asset_identifier'),
-      nonce: reader.u64('nonce'),
-    };
-    return {
-      action: unsignedClosePosition(user, request),
-      meaning: [
-        ['action', 'fold a flat position into spot USD'],
-        ['account', user],
-        ['sub-account', String(request.account)],
-        ['asset', request.assetId],
-      ],
-    };
-  },
-  withdrawal: readWithdrawal,
-  'withdrawal-cancel'(reader) {
-    const user = reader.user('tplus_user');
-    const token = tokenOf(reader.text('asset_address'));
-    const nonce = reader.count('nonce');
-    const named = reader.has('requested_at_ns') ? { requestedNs: reader.u64('requested_at_ns') } : {};
-    return {
-      action: unsignedWithdrawalCancel(user, { ...token, nonce, ...named }),
-      meaning: [
-        ['action', 'cancel a withdrawal'],
-        ['account', user],
-        ['token', `${token.token}@${token.chainId}`],
-        ['nonce', String(nonce)],
-        [
-          'requested',
-          named.requestedNs === undefined ? 'whenever: the live one of this nonce' : `${named.requestedNs} ns`,
-        ],
-      ],
-    };
-  },
-  settlement: readSettlement,
-  'add-signer': readAddSigner,
-};
-
-function readWithdrawal(reader: TextReader, { amountText }: ReadOptions): ActionRead {
-  const user = reader.user('tplus_user');
-  const token = tokenOf(reader.text('asset'));
-  const amount18 = amountOf(reader.text('amount'), amountText);
-  const nonce = reader.optionalCount('nonce');
-  const request: Omit<WithdrawalRequest, 'user'> = {
-    ...token,
-    amount18,
-    target: reader.text('target'),
-    nonce,
-    amountText,
-    ...requestIdOf(reader),
-  };
+function readCancel(reader: TextReader): ActionRead {
+  const [user, assetId, orderId] = [reader.user('signer'), reader.asset('asset_id'), reader.text('order_id')];
   return {
-    action: unsignedWithdrawal(user, request),
+    action: unsignedCancel(user, { orderId, assetId }),
     meaning: [
-      ['action', 'withdraw to a chain'],
+      ['action', 'cancel an order'],
       ['account', user],
-      ['amount', `${format18(amount18)} (the text is ${amountText})`],
-      ['token', `${token.token}@${token.chainId}`],
-      ['paid to', request.target],
-      ['nonce', nonce === null ? 'the smallest that is free' : String(nonce)],
-      ['request id', request.requestId ?? 'none: an equal request is the same one'],
+      ['market', assetId],
+      ['order', orderId],
     ],
   };
 }
-
-function requestIdOf(reader: TextReader): Pick<WithdrawalRequest, 'requestId'> {
-  return reader.has('request_id') ? { requestId: reader.text('request_id') } : {};
-}
-
-function amountOf(text: string, amountText: ReadOptions['amountText']): bigint {
-  const form = amountText === 'hex' ? /^[0-9a-f]{1,32}$/ : /^[0-9]{1,39}$/;
-  if (!form.test(text)) {
-    throw invalidArgument(`the amount "${text}" is not ${amountText}: is the node's setting amount_text another one?`);
-  }
-  return BigInt(amountText === 'hex' ? `0x${text}` : text);
-}
-
-function readSettlement(reader: TextReader, { amountText }: ReadOptions): ActionRead {
-  const user = reader.user('tplus_user');
-  const orNull = <T>(name: string, read: () => T): T | null => (reader.value(name) === null ? null : read());
-  const mode = reader.text('mode') === 'margin' ? 'margin' : 'spot';
-  const request: Omit<SettlementRequest, 'user'> = {
-    subAccount: reader.count('sub_account_index'),
-    settler: orNull('settler', () => reader.user('settler')),
-    mode,
-    tokenIn: reader.text('asset_in'),
-    amountIn18: amountOf(reader.text('amount_in'), amountText),
-    tokenOut: reader.text('asset_out'),
-    amountOut18: amountOf(reader.text('amount_out'), amountText),
-    chainId: reader.text('chain_id'),
-    ...(reader.has('nonce') ? { nonce: reader.count('nonce') } : {}),
-    expiresNs: orNull('expires_at', () => reader.u64('expires_at')),
-    maker: orNull('mm_pubkey', () => reader.user('mm_pubkey')),
-    ...(reader.has('vault') ? { vault: reader.text('vault') } : {}),
-    ...requestIdOf(reader),
-    amountText,
-  };
-  return {
-    action: unsignedSettlement(user, request),
-    meaning: [
-      ['action', `settle with a vault (${mode})`],
-      ['account', user],
-      ['sub-account', String(request.subAccount)],
-      [
-        'gives',
-        `${format18(request.amountOut18)} of ${request.tokenOut}@${request.chainId} (the text is ${amountText})`,
-      ],
-      ['gets', `${format18(request.amountIn18)} of ${request.tokenIn}@${request.chainId}`],
-      ['settler', request.settler ?? (request.maker == null ? 'the account itself' : `as ${request.maker} has signed`)],
-      ['nonce', request.nonce == null ? 'the next managed one' : String(request.nonce)],
-      ['expires', request.expiresNs == null ? 'as the node decides' : `${request.expiresNs} ns`],
-      ['vault', request.vault ?? 'the one of the chain'],
-      ['request id', request.requestId ?? 'none: an equal request is the same one'],
-    ],
-  };
-}
-
-function readTransfer(reader: TextReader): ActionRead {
-  const user = reader.user('user');
-  const amount = reader.text('transfer_amount');
-  const targetAccountType = accountTypeOf(reader.value('target_account_type'));
-  const request = {
-    sourceIndex: reader.count('source_index'),
-    targetIndex: reader.count('target_index'),
-    assetId: reader.asset('transfer_asset'),
-    amount18: /^[0-9]{1,39}$/.test(amount) ? BigInt(amount) : 0n,
-    targetAccountType,
-    nonce: reader.u64('nonce'),
-  };
-  const made = targetAccountType === null ? '' : `, made as ${accountTypeText(targetAccountType)} if it is not there`;
-  return {
-    action: unsignedTransfer(user, request),
-    meaning: [
-      ['action', 'transfer between sub-accounts'],
-      ['account', user],
-      ['amount', format18(request.amount18)],
-      ['asset', request.assetId],
-      ['from', `sub-account ${request.sourceIndex}`],
-      ['to', `sub-account ${request.targetIndex}${made}`],
-    ],
-  };
-}
-
-function accountTypeOf(value: JsonValue | undefined): TargetAccountType {
-  if (value === 'Spot' || value === 'CrossMargin') return value;
-  const isolated = isJsonObject(value) ? value.get('Isolated') : undefined;
-  const asset = isJsonObject(isolated) ? parseAssetId(String(isolated.get('asset'))) : null;
-  return asset === null ? null : { isolated: asset };
-}
-
-function accountTypeText(type: Exclude<TargetAccountType, null>): string {
-  return typeof type === 'string' ? type : `isolated margin of asset ${type.isolated}`;
-}
-
-function readAddSigner(reader: TextReader): ActionRead {
-  const user = reader.user('user');
-  const signer = signerKeyIn(reader.value('signer'));
-  if (signer === null) throw invalidArgument('the text names no signer of a known scheme');
-  const duration = reader.value('session_duration_ns');
-  const request = {
-    signer,
-    weight: reader.count('weight'),
-    sessionDurationNs: duration === null ? null : reader.u64('session_duration_ns'),
-    ceNonce: reader.count('ce_nonce'),
-    ...(reader.has('oms_nonce') ? { omsNonce: reader.text('oms_nonce') } : {}),
-  };
-  const window =
-    request.sessionDurationNs === null ? 'for ever' : `for ${formatDuration(request.sessionDurationNs)} from then on`;
-  return {
-    action: unsignedAddSigner(user, request),
-    meaning: [
-      ['action', 'add a co-signer to the account'],
-      ['account', user],
-      ['new signer', `${signer.scheme} ${toHex(signer.key)}`],
-      ['weight', String(request.weight)],
-      ['may sign', window],
-      ['config nonce', String(request.ceNonce)],
-    ],
-  };
-}
-
-/** Nanoseconds in seconds, exactly. */
-function formatDuration(ns: bigint): string {
-  const fraction = (ns % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');
-  return `${ns / 1_000_000_000n}${fraction === '' ? '' : `.${fraction}`} s`;
-}
-
-function tokenOf(text: string): Pick<WithdrawalRequest, 'token' | 'chainId'> {
-  const [token = '', chainId = ''] = text.split('@');
-  return { token, chainId };
-}
-
-// ---- orders
 
 function readCreate(reader: TextReader): ActionRead {
   const [priceDecimals, quantityDecimals] = [

@@ -284,7 +284,7 @@ export interface ActionRead<Inner> {
   readonly additionalSigners: readonly AdditionalSigner[] | null;
 }
 
-const TRANSFER: Shape<unknown, TransferRead> = named(
+export const TRANSFER: Shape<unknown, TransferRead> = named(
   'Transfer',
   'The signed object of a transfer. A target that does not exist is created with the kind `target_account_type`, else null',
   closed({
@@ -303,7 +303,7 @@ export const TRANSFER_REQUEST: Shape<unknown, ActionRead<TransferRead>> = named(
   open({ inner: TRANSFER, ...ACTION_SIGNING }),
 );
 
-const CLOSE_POSITION: Shape<unknown, SignedClosePosition> = named(
+export const CLOSE_POSITION: Shape<unknown, SignedClosePosition> = named(
   'ClosePosition',
   'The signed object of a close-position: folds what is left of a flat position into the spot balance',
   closed({
@@ -343,7 +343,7 @@ const REQUEST_ID = Type.String({
   description: 'tells the request from an equal one: a signed text is accepted once. Signed, the last member',
 });
 
-const WITHDRAWAL: Shape<unknown, SignedWithdrawal> = named(
+export const WITHDRAWAL: Shape<unknown, SignedWithdrawal> = named(
   'Withdrawal',
   'The signed object of a withdrawal from account 0. Without a nonce the smallest one that is free; it signs as null',
   closed({
@@ -371,7 +371,7 @@ export const WITHDRAWAL_REQUEST: Shape<unknown, ActionRead<SignedWithdrawal>> = 
   open({ inner: WITHDRAWAL, ...ACTION_SIGNING }),
 );
 
-const WITHDRAWAL_CANCEL: Shape<unknown, SignedWithdrawalCancel> = named(
+export const WITHDRAWAL_CANCEL: Shape<unknown, SignedWithdrawalCancel> = named(
   'WithdrawalCancel',
   'The signed object of a withdrawal cancel',
   closed({
@@ -427,7 +427,7 @@ export const CHAIN_GIVEN: Shape<string, SpelledChain> = readAs(
 /** As wire.md 7.19 shows it: the signed text has another order. */
 const SENT_SETTLEMENT = ['mode', 'asset_in', 'amount_in', 'asset_out', 'amount_out', 'tplus_user'];
 
-const SETTLEMENT: Shape<unknown, SettlementRead> = named(
+export const SETTLEMENT: Shape<unknown, SettlementRead> = named(
   'Settlement',
   'The signed object of a settlement, in this order. `asset_in` enters the vault, `asset_out` leaves it',
   sent(
@@ -596,22 +596,21 @@ const OMS_NONCE = Type.String({
   description: 'the value of GET /nonce; it is consumed when the signer was added',
 });
 
+/** The order of its members is that of the signed text. */
+export const ADD_SIGNER: Shape<unknown, AddSignerRead> = either(
+  closed({ user: USER_ID_GIVEN, ...NEW_SIGNER, session_duration_ns: optional(DURATION), ce_nonce: CE_NONCE }),
+  closed({
+    user: USER_ID_GIVEN,
+    oms_nonce: OMS_NONCE,
+    ce_nonce: CE_NONCE,
+    ...NEW_SIGNER,
+    session_duration_ns: optional(DURATION),
+  }),
+);
 export const ADD_SIGNER_REQUEST: Shape<unknown, ActionRead<AddSignerRead>> = named(
   'AddSignerRequest',
   'A further signer of the account; the order of the members of `inner` is that of the signed text',
-  open({
-    inner: either(
-      closed({ user: USER_ID_GIVEN, ...NEW_SIGNER, session_duration_ns: optional(DURATION), ce_nonce: CE_NONCE }),
-      closed({
-        user: USER_ID_GIVEN,
-        oms_nonce: OMS_NONCE,
-        ce_nonce: CE_NONCE,
-        ...NEW_SIGNER,
-        session_duration_ns: optional(DURATION),
-      }),
-    ),
-    ...ACTION_SIGNING,
-  }),
+  open({ inner: ADD_SIGNER, ...ACTION_SIGNING }),
 );
 
 export const MULTISIG_CONFIG: Shape = named(
