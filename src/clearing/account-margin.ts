@@ -108,8 +108,8 @@ export function maintenanceOf(
 export const FIRST_PRICE_NS = 3_600_000_000_000n;
 
 /**
- * Whether an asset has had an oracle price since the node started (AMB-110), or has been waited for long enough (MON-11). A credit
- * that counts nothing needs none: else a unit of an asset without a price would protect an account for ever.
+ * Whether an asset has had an oracle price since the node started (AMB-110), or has been waited for long enough (MON-11).
+ * A credit that counts nothing needs none: else a unit of an asset without a price would protect an account for ever.
  */
 export function isKnown(state: ClearingState, risk: RiskSlot, amount: Amount18, nowNs: TimestampNs): boolean {
   if (amount === 0n || risk.isPricedSinceStart) return true;

@@ -54,7 +54,7 @@ const NO_BALANCES: SubAccountSlot['balances'] = new Map();
 const NO_POSITIONS: SubAccountSlot['positions'] = new Map();
 const NO_EXPOSURES: SubAccountSlot['exposures'] = [new Map(), new Map()];
 
-/** A sub-account in which nothing is. Most stay so, and five empty maps are more than all else that a user takes. */
+/** A sub-account that is empty. Most stay so, and five empty maps take more memory than everything else of a user. */
 export function emptyAccount(row: SubAccountRow): SubAccountSlot {
   return {
     row,
@@ -181,9 +181,9 @@ export function debitBelowZero(state: ClearingState, slot: BalanceSlot, amount: 
 }
 
 /**
- * Whether account 0 has a negative balance after a payout of a vault without the node (AMB-85). Until it is filled up nothing of
- * the user leaves the exchange, whatever the asset and sub-account: one asset can be sold for another, below its price if the
- * buyer is an accomplice.
+ * Whether account 0 has a negative balance after a payout of a vault without the node (AMB-85). Until it is filled up
+ * nothing of the user leaves the exchange, whatever the asset and sub-account: one asset can be sold for another, below
+ * its price if the buyer is an accomplice.
  */
 export function owesForced({ debtors }: ClearingState, user: UserId): boolean {
   return debtors.size > 0 && debtors.has(user);
@@ -207,7 +207,10 @@ function markChanged(state: ClearingState, slot: BalanceSlot): void {
   state.touchedTotals.add(slot.totals);
 }
 
-/** Sets what is owned and what is locked (withdrawals.ts, settlements.ts). The caller has checked that neither is negative. */
+/**
+ * Sets what is owned and what is locked (withdrawals.ts, settlements.ts). The caller has checked that neither is
+ * negative.
+ */
 export function setFunds(
   state: ClearingState,
   slot: BalanceSlot,

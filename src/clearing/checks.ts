@@ -32,7 +32,10 @@ import type {
 } from './state.ts';
 import { isWatchedRight } from './trigger-heaps.ts';
 
-/** By how much claims and holdings differ, the amounts of all assets added without sign; 18 decimals. It takes the running sums. */
+/**
+ * By how much claims and holdings differ, the amounts of all assets added without sign; 18 decimals. It takes the
+ * running sums.
+ */
 export function differenceOfAll(state: ClearingState): bigint {
   let sum = 0n;
   for (const totals of state.totals.values()) {
@@ -52,8 +55,8 @@ export function assertConserved(totals: AssetTotals): void {
 }
 
 /**
- * Rebates are paid of what fees brought in (MON-03). Of what a batch touched: data of before version 14 may have less, until its
- * first start has filled it.
+ * Rebates are paid of what fees brought in (MON-03). Of what a batch touched: data of before version 14 may have less,
+ * until its first start has filled it.
  *
  * @throws InvariantError
  */
@@ -220,7 +223,7 @@ function checkLocks(state: ClearingState): void {
   assert(state.usdBorrows === owed, 'the borrows of USD are the sum of negative quote legs');
 }
 
-/** Lots are part of their balances, oldest first, and found by what of them is free. */
+/** Lots are part of their balances, oldest first, and are found by their free amount. */
 function checkLots(state: ClearingState): void {
   let count = 0;
   for (const slot of allBalances(state)) {
@@ -244,8 +247,8 @@ function checkLots(state: ClearingState): void {
 }
 
 /**
- * A used text is live exactly as long as the row that it made (MON-01). Of a settlement only the first half: under a clock that
- * stands still a later row may have its place and time.
+ * A used text is live exactly as long as the row that it made (MON-01). Of a settlement only the first half: under a
+ * clock that stands still a later row may have its place and time.
  */
 function checkUsedTexts({ usedTexts, withdrawals, settlements }: ClearingState): void {
   for (const { kind, status, owner, sequence, requestedNs } of usedTexts.all()) {

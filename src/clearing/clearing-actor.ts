@@ -62,7 +62,10 @@ import { stateHash } from './state-hash.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './tables.ts';
 import { fireSome } from './triggers.ts';
 
-/** Time between two looks at the figures of the backstop, which has 254 accounts at most, and of the ledger, a sum for each asset. */
+/**
+ * Time between two looks at the figures of the backstop, which has 254 accounts at most, and of the ledger, a sum for
+ * each asset.
+ */
 const FIGURES_SHOWN_MS = 1_000;
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
@@ -78,7 +81,7 @@ interface ClearingOptions {
   readonly verifyOrder: (order: OrderToVerify) => boolean;
   /** Called before the orders of a batch are verified: takes what the verifier has attested. */
   readonly takeAttestations?: () => void;
-  /** Of the hashes of users and order ids: a secret of the process. */
+  /** The key of the hashes of users and order ids: a secret of the process. */
   readonly idKey?: HashKey;
   readonly gateway: Publication;
   readonly data: Publication;
@@ -99,7 +102,7 @@ interface ClearingOptions {
     readonly rows: number;
     readonly sequence: Sequence;
   }) => void;
-  /** Of this thread; none unless given. */
+  /** The trace of this thread; without it nothing is recorded. */
   readonly trace?: TraceLog | null;
   /** Called each turn. */
   readonly liquidationCounts?: (counts: LiquidationCounts) => void;
@@ -112,11 +115,14 @@ interface ClearingOptions {
   readonly liquidationEvent?: (event: LiquidationEvent) => void;
   /** Called once a second. */
   readonly backstopFigures?: (figures: BackstopFigures) => void;
-  /** Called once a second with what claims and holdings of all assets differ by, 18 decimals; 0 unless a booking is wrong. */
+  /**
+   * Called once a second with what claims and holdings of all assets differ by, 18 decimals; 0 unless a booking is
+   * wrong.
+   */
   readonly ledgerDifference?: (amount: bigint) => void;
   /** Called after each pass over the accounts at risk. */
   readonly atRiskCounts?: (counts: AtRiskCounts) => void;
-  /** Called at a start with what of rebalancing was stored by rules of before and counts otherwise now (MON-03). */
+  /** Called at a start with stored rates of rebalancing that today's rules read differently (MON-03). */
   readonly rebalancingAtStart?: (outdated: OutdatedRebalancing) => void;
   /** Called with the progress of a recovery. */
   readonly recovering?: RecoveryProgress;

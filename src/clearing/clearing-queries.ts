@@ -156,7 +156,7 @@ function knownPrices(state: ClearingState): KnownPrices {
 
 /** All orders are walked once. */
 function* stateView(state: ClearingState, place: QueryContext): Generator<number, Answers['state']> {
-  /** Of each market: orders that wait for their trigger or for their release. */
+  /** For each market, how many orders wait for their trigger or for their release. */
   const untriggered = state.markets.map(() => 0);
   const hash = yield* hashState(state, nativeBytesHash(), ({ marketIndex, triggerState }) => {
     if (triggerState !== TRIGGER_STATE.live) untriggered[marketIndex] = (untriggered[marketIndex] ?? 0) + 1;

@@ -77,14 +77,17 @@ type Reply = Outcome<Readonly<Record<string, unknown>>>;
 
 /** An order with an unverified signature. */
 interface UnverifiedOrder {
-  /** Price and quantity are those in force, which a replace may have changed. An accessor, valid until a batch is applied. */
+  /**
+   * Price and quantity are those in force, which a replace may have changed. An accessor, valid until a batch is
+   * applied.
+   */
   readonly row: OrderRow;
   /** What was signed; null when a checkpoint has written it, and memory holds it no more. */
   readonly signed: SignedText | null;
 }
 
 /**
- * Orders of which the signature is to be verified before these inputs are applied: each once in its life, when its first
+ * Orders whose signature must be verified before these inputs are applied: each once in its life, when its first
  * fill arrives (GEN-05). Node-made orders never.
  */
 export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly UnverifiedOrder[] {

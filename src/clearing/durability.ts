@@ -17,7 +17,7 @@ export interface Tombstone {
   readonly wasCancelled: boolean;
 }
 
-/** In place of ids that were forgotten: creates signed at or before it may be replays (AMB-08). */
+/** Stands for the ids that were forgotten: a create that was signed at or before this time may be a replay (AMB-08). */
 export interface IdWatermark {
   readonly marketIndex: number;
   readonly user: UserId;
@@ -50,7 +50,7 @@ export interface Recovery {
    */
   readonly rows: Iterable<RowWrite>;
   readonly rowCount: number;
-  /** Of these, rows of orders: they come last. */
+  /** How many of the rows are orders; these come last. */
   readonly orderCount: number;
   /** Time of the last journal record, 0n when there is none: the clock must not go behind it. */
   readonly lastTimeNs: TimestampNs;

@@ -1,5 +1,5 @@
 /**
- * Clearing's effects as messages: which of them goes to whom, and how it is written. Runs after the flush.
+ * Clearing's effects as messages: which of them goes to which actor, and how it is written. Runs after the flush.
  *
  *   fillConfirmed     gateway, market data   fillRolledBack      gateway, its market, market data
  *   balanceChanged    gateway                marketDecided       gateway, its market, market data
@@ -83,7 +83,7 @@ export interface EffectSinks {
   market(marketIndex: number): RecordSink;
 }
 
-/** Writes one effect for those whom it concerns. */
+/** Writes one effect to every actor that needs it. */
 export function writeEffect(effect: Effect, to: EffectSinks): void {
   switch (effect.kind) {
     case 'fillConfirmed':
@@ -271,11 +271,11 @@ export function writeFlushed(flushed: JournalFlushedFields, sink: RecordSink): v
   sink.commit();
 }
 
-/** What of a restored order is not in its record. */
+/** The part of a restored order that its record does not have. */
 interface RestoredState {
   /** Sequence of its parent; 0 when there is none or it lives no more. */
   readonly parent: Sequence | 0;
-  /** As signed; '' of an order that is no child. */
+  /** The id as it was signed; '' for an order that is no child. */
   readonly parentId: OrderId | '';
 }
 

@@ -3,7 +3,8 @@
  * them is flushed (design: decide at once, publish when durable).
  *
  * Order within a batch: effects stand in the order of their inputs; the balances and positions that an input changed
- * follow what the input did, and come before the reply to it; `marketRiskChanged` and `marketDecided` come at the end of the batch, once per market.
+ * follow what the input did, and come before the reply to it; `marketRiskChanged` and `marketDecided` come at the end of
+ * the batch, once per market.
  */
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { RollbackReason, Side } from '../core/order-terms.ts';
@@ -106,7 +107,7 @@ interface UserChanged {
 interface SignersChanged {
   readonly kind: 'signersChanged';
   readonly row: SignerConfigRow;
-  /** Of the user's row. */
+  /** The count in the user's row. */
   readonly configNonce: number;
 }
 
@@ -187,7 +188,7 @@ export interface LiquidationChanged {
   readonly user: UserId;
   readonly subAccount: number;
   readonly stage: 'begun' | 'ended';
-  /** Of one that ended with a take-over; absent: the account is healthy. */
+  /** Set when the liquidation ended with a take-over; absent when the account is healthy. */
   readonly takenOver?: TakenOver;
   readonly timeNs: TimestampNs;
 }
@@ -201,8 +202,8 @@ export interface CancelAccount {
 }
 
 /**
- * An order that the node sends for an account: immediate-or-cancel, reduce-only unless spot. It is answered by its admission,
- * or by a `nodeOrderRefused`.
+ * An order that the node sends for an account: immediate-or-cancel, reduce-only unless spot. It is answered by its
+ * admission, or by a `nodeOrderRefused`.
  */
 export interface NodeOrderSent extends NodeOrder {
   readonly kind: 'nodeOrder';

@@ -27,7 +27,7 @@ import { baseOf, type LiveOrder, type OrderIndex, positionOf } from './live-orde
 import type { OrderRow } from './rows.ts';
 import type { BookExposure, ClearingState, ExposureKey } from './state.ts';
 
-/** Of the book in which an order counts, among those of its account and side; null of one that never does. */
+/** The key of the book in which an order counts, among those of its account and side; null if it never counts. */
 function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
   const { account, row } = order;
   if (!isMarginType(account.row)) return null;
@@ -41,7 +41,7 @@ function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
   }
 }
 
-/** The book in which a live order counts; undefined of one that never does. */
+/** The book in which a live order counts; undefined if it never counts. */
 function bookOf(state: ClearingState, order: LiveOrder): BookExposure | undefined {
   const key = keyOf(state, order);
   return key === null ? undefined : order.account.exposures[order.row.side].get(key);

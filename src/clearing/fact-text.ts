@@ -11,7 +11,7 @@ export type TakeBytes = (bytes: Uint8Array) => void;
 const CHUNK_BYTES = 65_536;
 /** Longer texts are handed on by themselves. */
 const SHORT_TEXT_MAX = 4_096;
-/** Of any field that is no long text, with what ends it: three bytes a character at most. */
+/** The largest field that is not a long text, with its end mark: at most three bytes a character. */
 const FIELD_BYTES_MAX: number = 3 * SHORT_TEXT_MAX + 1;
 const ASCII_MAX = 127;
 const BILLION = 1_000_000_000;

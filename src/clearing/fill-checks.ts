@@ -203,8 +203,9 @@ function reasonAfter(of: Case, standing: Standing): RollbackReason {
 }
 
 /**
- * Of a margin account. A trade that only reduces is held to no price, cap and initial margin, but to solvency. One of the node
- * closes what an account below its margin has, or what the backstop took over of one: it must not fail for the shortfall.
+ * The check of a margin account. A trade that only reduces is held to no price, cap and initial margin, but to solvency.
+ * One of the node closes what an account below its margin has, or what the backstop took over of one: it must not fail
+ * for the shortfall.
  */
 function marginReason(of: Case, standing: Standing): RollbackReason {
   const { plan, nowNs } = of;
@@ -217,7 +218,8 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
     if (breaksCaps(of, standing)) return ROLLBACK_REASON.protocolCapBreach;
     // mutant: utilization-at-clearing
     if (growsShort && isLentOut(of)) return ROLLBACK_REASON.protocolCapBreach;
-    // An account without legs owes nothing: what the fill takes was there, so no balance is negative and every term is an asset.
+    // An account without legs owes nothing: what the fill takes was there, so no balance is negative and every term is an
+    // asset.
     if (account.positions.size === 0) return ROLLBACK_REASON.none;
     // Most accounts have the USD for all that they owe: then nothing else of theirs is read.
     if (isCovered(initialOfDebts(account, nowNs, plan))) return ROLLBACK_REASON.none;
@@ -235,9 +237,9 @@ function marginReason(of: Case, standing: Standing): RollbackReason {
 }
 
 /**
- * Of an order of the node: the fill does not raise the risk (LIQ-12). It leaves no less maintenance surplus, or its price is no
- * worse than that of an order priced by the oracle alone. Two traders set a mark where they like in an empty book: without
- * this bound the node would sell to them there, for the account and the backstop to pay.
+ * The check of an order of the node: the fill does not raise the risk (LIQ-12). It leaves no less maintenance surplus, or
+ * its price is no worse than that of an order priced by the oracle alone. Two traders set a mark where they like in an
+ * empty book: without this bound the node would sell to them there, for the account and the backstop to pay.
  */
 function nodeReason({ fill, plan, nowNs }: Case, { slot }: Party): RollbackReason {
   const { account, row } = slot;

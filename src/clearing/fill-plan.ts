@@ -122,7 +122,7 @@ export function baseDelta({ base }: Fill, { slot }: Party): bigint {
 export class Plan implements Overlay {
   fees: Amount18 = ZERO_18;
   readonly state: ClearingState;
-  /** Of the market's asset. */
+  /** The risk of the market's asset. */
   readonly risk: RiskSlot;
   measures: Measures;
   #planned: AssetTerms | null = null;
@@ -145,7 +145,7 @@ export class Plan implements Overlay {
     return slot.planned ?? slot.legs;
   }
 
-  /** With the interest that the plan would leave: it decides the factor. */
+  /** The terms with the open interest that the plan would leave, as this interest decides the factor. */
   terms(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
     if (slot !== this.risk) return termsOf(slot, nowNs);
     this.#planned ??= termsWith(slot, this.measures, nowNs);

@@ -119,7 +119,7 @@ interface Signed {
   readonly signedBy?: SignedBy;
 }
 
-/** An action of which the signed text is accepted once (MON-01). */
+/** An action whose signed text is accepted once (MON-01). */
 interface UsedOnce {
   /** SHA-256 of the signed bytes: 64 hex. */
   readonly text: string;
@@ -211,8 +211,8 @@ export interface CreditUnclaimed extends FromNode {
 }
 
 /**
- * A majority of the providers of a chain shows that its vault holds so much less of an asset than the events booked up to the same block
- * say (MON-05). Sent when it has changed.
+ * A majority of the providers of a chain shows that its vault holds so much less of an asset than the events booked up to
+ * the same block say (MON-05). Sent when it has changed.
  */
 export interface VaultDeviation extends FromNode {
   readonly kind: 'vaultDeviation';
@@ -257,7 +257,7 @@ export interface Withdraw extends FromNode, Signed, UsedOnce {
   readonly isShort: boolean;
 }
 
-/** Of a row that is queued or filled. */
+/** Cancels a row that is queued or filled. */
 export interface CancelWithdrawal extends FromNode, Signed, UsedOnce {
   readonly kind: 'cancelWithdrawal';
   readonly user: UserId;
@@ -277,7 +277,7 @@ interface WithdrawalsDue {
 export interface VaultCheckpoint extends FromNode {
   readonly kind: 'vaultCheckpoint';
   readonly chainId: ChainId;
-  /** Of the last confirmed block, seconds. */
+  /** The time of the last confirmed block, seconds. */
   readonly blockTime: number;
 }
 
@@ -297,7 +297,7 @@ export interface ApprovalLapsed extends FromNode {
   readonly user: UserId;
   readonly place: number;
   readonly sequence: number;
-  /** Of a confirmed block, seconds. */
+  /** The time of a confirmed block, seconds. */
   readonly blockTime: number;
   /** The vault's counter of the user at that block. */
   readonly counter: number;
@@ -337,9 +337,9 @@ export interface Settle extends FromNode, Signed, UsedOnce {
   readonly makerOrder: { readonly text: string; readonly expiresNs: bigint } | null;
   /** null: the next managed one (STL-05). */
   readonly nonce: number | null;
-  /** As the request has it; null for none. */
+  /** The time in the request; null if it has none. */
   readonly expiresNs: bigint | null;
-  /** Of the last confirmed block of the chain, seconds. */
+  /** The time of the last confirmed block of the chain, seconds. */
   readonly blockTime: number;
   /** Why no approval is signed now: only a text that was accepted before is answered (MON-01). null: they are. */
   readonly notReady: string | null;
@@ -369,7 +369,7 @@ export interface SettlementRefused extends FromNode, SettlementName {
 /** An approval can never be used any more, as confirmed blocks show (AMB-82). */
 export interface SettlementLapsed extends FromNode, SettlementName {
   readonly kind: 'settlementLapsed';
-  /** Of a confirmed block, seconds. */
+  /** The time of a confirmed block, seconds. */
   readonly blockTime: number;
   /** The vault's counter of user and sub-account at that block. */
   readonly counter: number;
@@ -396,9 +396,9 @@ export interface Settled extends FromNode {
 interface VanishedEvent extends FromNode {
   readonly chainId: ChainId;
   readonly user: UserId;
-  /** Of the event. */
+  /** The nonce of the event. */
   readonly nonce: number;
-  /** Of the user's withdrawals, or of the settlements of the sub-account. */
+  /** The counter of the user's withdrawals, or of the settlements of the sub-account. */
   readonly counter: number;
 }
 
@@ -523,7 +523,7 @@ export interface Restarted {
 /** The first record of an epoch: a node leads from here on (leadership.ts, cluster.md 5). */
 export interface Takeover {
   readonly kind: 'takeover';
-  /** That of the records before, and one. */
+  /** One more than the number of the record before. */
   readonly epoch: number;
   /** Name of the node. */
   readonly node: string;
@@ -544,8 +544,8 @@ export interface Handover {
 }
 
 /**
- * The gateway has no live order of the account any more, and receives no fill of one: whatever the markets publish up to these
- * sequences may still concern it, and nothing after (LIQ-04).
+ * The gateway has no live order of the account any more, and receives no fill of one: whatever the markets publish up to
+ * these sequences may still concern it, and nothing after (LIQ-04).
  */
 export interface AccountCleared extends FromNode {
   readonly kind: 'accountCleared';
@@ -584,7 +584,7 @@ export interface FoundCounterparties {
 export interface BackstopStep {
   readonly kind: 'backstopStep';
   readonly index: number;
-  /** Of markets with more positions than a step looks at; absent where there is none. */
+  /** The counterparties in markets with more positions than one step visits; absent if there is no such market. */
   readonly found?: readonly FoundCounterparties[];
 }
 

@@ -81,7 +81,7 @@ function readAdmitted(v: Views, at: number): ClearingInput {
 const HEADER_BYTES = 16;
 const INPUT_HEADER_BYTES = 8;
 const VERDICT_BYTES = 16;
-/** Of a message that is copied word by word. */
+/** Messages of at most this size are copied word by word. */
 const SHORT_BYTES = 256;
 const INITIAL_BYTES = 1 << 20;
 

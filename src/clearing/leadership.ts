@@ -1,7 +1,7 @@
 /**
- * Who leads, as the journal has it: a takeover is the first record of an epoch, a handover the last one of a leader
- * (cluster.md 5). Kept as a row of configs, so that it is in the tables, in the state hash and in what the gateway is sent; on
- * one machine there is none, and the epoch is 0.
+ * Which node leads, according to the journal: a takeover is the first record of an epoch, a handover the last one of a
+ * leader (cluster.md 5). Kept as a row of configs, so that it is in the tables, in the state hash and in what the gateway
+ * is sent; on one machine there is none, and the epoch is 0.
  *
  *   takeover   the restart of one machine (restart.ts) and the new epoch; without the jump of sequences exactly behind a handover
  *   handover   nothing may follow but a takeover, or the restart of one machine
@@ -16,7 +16,10 @@ import { configKey, placeConfig } from './registry/registry-config.ts';
 import { applyRestarted } from './restart.ts';
 import type { ClearingState } from './state.ts';
 
-/** @throws InvariantError when it is not of the next epoch, or clean without a handover before it, or the other way round. */
+/**
+ * @throws InvariantError when it is not of the next epoch, or clean without a handover before it, or the other way
+ * round.
+ */
 export function applyTakeover(state: ClearingState, input: Takeover, nowNs: TimestampNs, effects: Effect[]): void {
   const { epoch, node, run, clean, oms, mds } = input;
   const { leadership } = state;

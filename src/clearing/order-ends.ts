@@ -17,7 +17,7 @@ export function endAtRestart(row: OrderRow): OrderEnd | null {
   return row.tif === TIF.fok ? endOfFillOrKill(row) : null;
 }
 
-/** A child of which a part was released: once it is whole it has no parent here any more. */
+/** Whether more of a child may be released: a child that was released as a whole has no parent here any more. */
 function mayGrow({ parentSequence, activatedQuantity, quantity }: OrderRow): boolean {
   return parentSequence !== 0 && activatedQuantity < quantity;
 }

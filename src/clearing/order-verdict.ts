@@ -1,11 +1,11 @@
 /**
- * Clearing's own look at an order before its first fill (GEN-05, FIL-09, MSG-35): who signed and what they weigh, every signature
- * over the text, and the text against the record of the order. All of it must hold; gateway and market are not trusted: a
- * signature is verified here unless the verifier has attested exactly these bytes (crypto/attestations.ts).
+ * Clearing's own look at an order before its first fill (GEN-05, FIL-09, MSG-35): who signed and what they weigh, every
+ * signature over the text, and the text against the record of the order. All of it must hold; gateway and market are not
+ * trusted: a signature is verified here unless the verifier has attested exactly these bytes (crypto/attestations.ts).
  *
- * Signers are judged by the configuration of now, except for an order that was admitted before weights and thresholds came into
- * force: by the default, which the account had then (docs/decisions/0031). Their windows are judged at the order's creation,
- * and where they had ended by its admission it was not created long before (MSG-34, MON-12).
+ * Signers are judged by the configuration of now, except for an order that was admitted before weights and thresholds
+ * came into force: by the default, which the account had then (docs/decisions/0031). Their windows are judged at the
+ * order's creation, and where they had ended by its admission it was not created long before (MSG-34, MON-12).
  */
 
 import { orderOfText, type SignedOrder } from '../codec/order-actions.ts';
@@ -32,9 +32,9 @@ import {
 export interface OrderToVerify {
   readonly row: OrderRow;
   readonly signed: SignedText;
-  /** Of its market. */
+  /** The asset of its market. */
   readonly asset: AssetId;
-  /** Of its account, now. */
+  /** The signers of its account now. */
   readonly config: SignerConfig;
 }
 
@@ -43,7 +43,7 @@ const textBytes = Buffer.alloc(SIGNED_TEXT_BYTES_MAX);
 
 /** What signatures are judged by. */
 export interface OrderVerifiers {
-  /** Of assertions; null: none is valid. */
+  /** The policy for WebAuthn assertions; null: none is valid. */
   readonly webauthn: WebAuthnPolicy | null;
   /** Whether the verifier has found these signatures, as they are stored, over this text valid. */
   readonly isAttested: (key: Uint8Array, text: Uint8Array, signatures: Uint8Array) => boolean;
@@ -158,8 +158,8 @@ function isSameKind(details: OrderDetails, row: OrderRow): boolean {
 
 /**
  * What the node reduces keeps its time and is smaller than it was signed: a child by what its parent cannot activate any
- * more (AMB-29), a limit order that rests by auto-reduce (AR-01, AMB-61), a reduce-only order that a trigger released by its room
- * (MON-09).
+ * more (AMB-29), a limit order that rests by auto-reduce (AR-01, AMB-61), a reduce-only order that a trigger released by
+ * its room (MON-09).
  */
 function isSameSize({ details }: SignedOrder, row: OrderRow): boolean {
   if (details.kind === 'market-quote') return true;

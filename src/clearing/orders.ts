@@ -6,11 +6,12 @@
  *
  * A record is changed in place, by `changeOrder` alone, which keeps up what is derived from it: holds, exposure, triggers.
  *
- * The confirmation of its last lot ends an order as filled here; every other end comes from the market, and so does every end of
- * an order that is sized in quote. A market sends `ended` after every match of the order, so figures are final there,
- * with one exception: it may send `filled` after a replace to what was filled (AMB-19) before it has received a rollback.
- * Such an order stays live, and the market, once it has the rollback, restores it or ends it again (AMB-32 e). Market
- * orders have no way back: `filled` is their end, under the name that their confirmed fills deserve (AMB-32 c, AMB-37).
+ * The confirmation of its last lot ends an order as filled here; every other end comes from the market, and so does every
+ * end of an order that is sized in quote. A market sends `ended` after every match of the order, so figures are final
+ * there, with one exception: it may send `filled` after a replace to what was filled (AMB-19) before it has received a
+ * rollback. Such an order stays live, and the market, once it has the rollback, restores it or ends it again (AMB-32 e).
+ * Market orders have no way back: `filled` is their end, under the name that their confirmed fills deserve (AMB-32 c,
+ * AMB-37).
  *
  * Not here: triggers (triggers.ts), what an order holds (holds.ts), parents (children.ts).
  */
@@ -167,7 +168,10 @@ export function applyCreated(state: ClearingState, market: MarketSlot, input: Cr
   keepSignedText(state, market, input);
 }
 
-/** Of an order that was admitted now: a user's may have been verified before, the node's is the outstanding one or none. */
+/**
+ * The verdict on an order that was admitted now. A user's order may have been verified before; an order of the node is
+ * the one that is outstanding, or is unknown.
+ */
 function verdictOf(state: ClearingState, { marketIndex, sequence, order }: Created): SignatureVerdict {
   // mutant: node-order-outstanding
   if ((order.flags & ORDER_FLAG.nodeMade) !== 0) return verdictNumber(isOutstanding(state, order));

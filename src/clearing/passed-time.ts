@@ -14,7 +14,7 @@ import type { MarketDecided } from './effects.ts';
 import type { MarketSlot } from './state.ts';
 
 export class PassedTime {
-  /** Of the tick before; 0 for none. */
+  /** The time of the tick before; 0 before the first. */
   #tickedNs = 0n as TimestampNs;
   /** The last second that was published, by market index. */
   readonly #seconds: bigint[] = [];

@@ -37,7 +37,7 @@ export interface Boot {
 
 export interface RecoveryOptions {
   readonly progress?: RecoveryProgress;
-  /** As createClearingState's. */
+  /** The hash key of createClearingState. */
   readonly key?: HashKey;
 }
 
@@ -78,7 +78,7 @@ export function* recoverParts(recovery: Recovery, options: RecoveryOptions): Gen
  * replayed, it can be sent while others are loaded.
  */
 export class TableLoad {
-  /** With what was loaded so far. */
+  /** The state with the rows that were loaded so far. */
   readonly state: ClearingState;
   readonly checkpointed: Sequence;
   /** Whether this is the state of an orderly stop. */

@@ -32,8 +32,8 @@
 import type { Sequence, TimestampNs } from '../core/units.ts';
 
 /**
- * Why a record is begun. A takeover record is flushed when it is stored, all others are flushed while they are appended. Only
- * a batch has inputs of users; an alive record has none.
+ * Why a record is begun. A takeover record is flushed when it is stored, all others are flushed while they are appended.
+ * Only a batch has inputs of users; an alive record has none.
  */
 export type BegunKind = 'takeover' | 'batch' | 'alive' | 'handover';
 
@@ -53,7 +53,7 @@ export interface RecordPlace {
   readonly hash: Uint8Array;
 }
 
-/** The own last record, of which the journal does not show whether the stream has it. It is not applied yet. */
+/** This node's own last record, if the journal does not show whether the stream has it. It is not applied yet. */
 interface UnknownTail extends RecordPlace {
   readonly epoch: number;
   readonly bytes: Uint8Array;
@@ -63,11 +63,11 @@ interface UnknownTail extends RecordPlace {
 export interface OpenedJournal {
   /** The last record that is known to be stored, and applied. */
   readonly applied: RecordPlace;
-  /** Of that record: 0 where there is none, and of records of one machine. */
+  /** The epoch of that record; 0 if there is none, and for records of a single machine. */
   readonly epoch: number;
   /** The record behind it; null where there is none. */
   readonly tail: UnknownTail | null;
-  /** Whether `applied` is a handover, and to which node; a node of null is any. */
+  /** Whether `applied` is a handover, and to which node; `to` is null when any node may take over. */
   readonly handover: { readonly to: string | null } | null;
   /** Time of the last record; 0n without one. */
   readonly timeNs: TimestampNs;

@@ -5,7 +5,7 @@
  *   other inputs behind a hold   applied: they were journaled
  *   orders at fault, covered, filled, IOC, FOK or market, without an `ended` of their market      ended here
  *   orders that wait for their trigger, or for their release      kept, whatever their kind
- *   children of which more may be released      kept, whatever their kind, with what their market has put in force
+ *   children that may be released further      kept, whatever their kind, with what their market has put in force
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
  *   holds and faults             gone
@@ -93,14 +93,14 @@ function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): v
 }
 
 /**
- * What is left of a child whose parent is over: the market may not have sent yet that it takes off what the parent's fills have
- * not enabled (AMB-29).
+ * What is left of a child whose parent is over: the market may not have sent yet that it takes off what the parent's
+ * fills have not enabled (AMB-29).
  */
 function isCut(market: MarketSlot, row: OrderRow): boolean {
   return row.enabledQuantity !== row.quantity && !hasLiveParent(market, row);
 }
 
-/** @returns how the child ends, or null for one of which something is left: then it is cut to that. */
+/** @returns how the child ends; null if lots are left, to which it is then cut. */
 function cut(state: ClearingState, order: LiveOrder): OrderEnd | null {
   const { enabledQuantity } = order.row;
   if (enabledQuantity === 0) return ORDER_END.parentCanceled;

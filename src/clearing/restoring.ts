@@ -45,7 +45,7 @@ import { holdingsOf, riskSlot } from './risks.ts';
 import { isGiven, type LiquidationRow, type OrderRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 
-/** Of users, orders or ids: a part is small against a ring. */
+/** Users, orders or ids in one part: a part is small compared with a ring. */
 const PER_PART = 64;
 
 /** What is read from disk, and when that is. */

@@ -98,8 +98,8 @@ export function markRow({ asset, mark }: RiskSlot): MarkRow {
 }
 
 /**
- * Counts a confirmed fill to its match. One taker's fills in one match count together, so that a large order may be filled in small
- * pieces.
+ * Counts a confirmed fill to its match. One taker's fills in one match count together, so that a large order may be
+ * filled in small pieces.
  *
  * @returns whether so much was traded that the price may be a mark (MON-06).
  */

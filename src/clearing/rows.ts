@@ -53,7 +53,10 @@ export function isGiven(row: SubAccountRow): boolean {
   return given !== undefined && given.kind === row.kind && given.name === row.name && given.asset === row.asset;
 }
 
-/** Spot balance: `owned` is what inventory shows, holds included; `locked` has left it (AMB-72). Never negative, but for `owned` of account 0 after a forced withdrawal (AMB-85). */
+/**
+ * Spot balance: `owned` is what inventory shows, holds included; `locked` has left it (AMB-72). Never negative, but for
+ * `owned` of account 0 after a forced withdrawal (AMB-85).
+ */
 export interface BalanceRow {
   readonly user: UserId;
   readonly subAccount: number;
@@ -136,7 +139,10 @@ export interface AssetRow {
   readonly riskJson: string | null;
 }
 
-/** What of one match is confirmed so far: whether it is enough for a mark (MON-06). Nothing where no minimum applies. */
+/**
+ * The confirmed part of one match, which decides whether it is enough for a mark (MON-06). Empty where no minimum
+ * applies.
+ */
 export interface CountedMatch {
   readonly takerOrder: Sequence;
   readonly timeNs: TimestampNs;
@@ -194,7 +200,10 @@ export interface DepositRow {
   readonly creditedNs: TimestampNs;
 }
 
-/** Where a withdrawal stands (withdrawals.ts has the transitions); `signing` is `filled` on the wire, `gone` is not there. */
+/**
+ * Where a withdrawal stands (withdrawals.ts has the transitions); `signing` is `filled` on the wire, `gone` is not
+ * there.
+ */
 export type WithdrawalStatus =
   | 'queued'
   | 'filled'
@@ -219,13 +228,16 @@ export interface WithdrawalRow {
   /** Both are locked while it lives. */
   readonly amount: Amount18;
   readonly fee: Amount18;
-  /** What of amount and fee is locked from isolated lots of the token, amount first; the rest is of the pool (AMB-73). */
+  /**
+   * The part of amount and fee that is locked in isolated lots of the token, amount first; the pool has the rest
+   * (AMB-73).
+   */
   readonly isolated: Amount18;
   /** Base units that the vault pays. */
   readonly payout: bigint;
   /** 64 hex, right-padded. */
   readonly target: string;
-  /** Of the vault's counter `withdrawalCounts(user)`. */
+  /** The vault's counter `withdrawalCounts(user)` for this withdrawal. */
   readonly nonce: number;
   /** Whether the request named the nonce: then it stays (AMB-80). */
   readonly isExplicit: boolean;
@@ -235,7 +247,7 @@ export interface WithdrawalRow {
   readonly dueNs: TimestampNs;
   /** 0n while it lives. */
   readonly endedNs: TimestampNs;
-  /** Of the approval, seconds; 0 before it is to be signed. */
+  /** The last second in which the approval is valid; 0 before it is to be signed. */
   readonly validUntil: number;
   /** 64 hex; '' before. */
   readonly epochHash: string;
@@ -253,15 +265,18 @@ export interface VaultTokenRow {
 }
 
 /**
- * What of a token's free units is kept for withdrawals that could not be paid yet (MON-04). Key: token@chain. Without claims it is the
- * same fact as none.
+ * The part of a token's free units that is kept for withdrawals that could not be paid yet (MON-04). Key: token@chain.
+ * Without claims it is the same fact as none.
  */
 export interface PayoutReserveRow {
   /** 64 hex, right-padded. */
   readonly token: string;
   readonly chainId: ChainId;
   readonly asset: AssetId;
-  /** Base units: of the reserve, and those that were free when it was counted last, the reserve included. Neither is negative. */
+  /**
+   * Base units: of the reserve, and those that were free when it was counted last, the reserve included. Neither is
+   * negative.
+   */
   readonly units: bigint;
   readonly free: bigint;
   readonly isClaimed: boolean;
@@ -271,7 +286,10 @@ export interface PayoutReserveRow {
 export interface VaultDeviationRow {
   readonly chainId: ChainId;
   readonly asset: AssetId;
-  /** What the chain shows less than the ledger has, and what of it an operator accepts: 18 decimals, not negative. */
+  /**
+   * By how much the chain shows less than the ledger has, and the part of it that an operator accepts: 18 decimals, not
+   * negative.
+   */
   readonly missing: Amount18;
   readonly accepted: Amount18;
 }
@@ -301,7 +319,7 @@ export interface SettlementRow {
   /** What the vault takes. */
   readonly baseUnitsIn: bigint;
   readonly settler: UserId;
-  /** Of the vault's counter `settlementCounts(user, account)`. */
+  /** The vault's counter `settlementCounts(user, account)` for this settlement. */
   readonly nonce: number;
   readonly status: SettlementStatus;
   readonly requestedNs: TimestampNs;
@@ -318,7 +336,7 @@ export type UsedTextStatus = 'live' | 'executed' | 'cancelled' | 'expired' | 'go
 
 /** A signed text that was accepted (funds/used-texts.ts, MON-01). Key: (user, place). */
 export interface UsedTextRow {
-  /** Who signed it. */
+  /** The user that signed it. */
   readonly user: UserId;
   readonly place: number;
   /** `floor`: no text, but the nonces below `nonce` are refused. */
@@ -326,11 +344,11 @@ export interface UsedTextRow {
   /** SHA-256 of the signed bytes: 64 hex. */
   readonly digest: string;
   readonly chainId: ChainId;
-  /** Of a settlement; else 0. */
+  /** The sub-account of a settlement; 0 for other actions. */
   readonly subAccount: number;
-  /** As signed; null for none. */
+  /** The value as it was signed; null if the text has none. */
   readonly nonce: number | null;
-  /** As signed, u64; 0 for none. */
+  /** The value as it was signed, u64; 0 if the text has none. */
   readonly expiresNs: bigint;
   /** The row that it made: its user, the sequence of a withdrawal or the place of a settlement, and when that was. */
   readonly owner: UserId;
@@ -425,7 +443,10 @@ export interface UnclaimedRow {
   readonly credited: boolean;
 }
 
-/** Fees of rebalancing less rebates; two times 0 is the same fact as none (MON-03). Below 0 in data of before version 14 alone. */
+/**
+ * Fees of rebalancing less rebates; two times 0 is the same fact as none (MON-03). Below 0 in data of before version 14
+ * alone.
+ */
 interface RebalancingPoolRow {
   readonly asset: AssetId;
   readonly amount: Amount18;
@@ -451,7 +472,7 @@ export interface ConfigRow {
   readonly json: string;
 }
 
-/** Who leads, or led last, as the JSON of its row. */
+/** The node that leads, or led last, as the JSON of its row. */
 export interface Leadership {
   /** 0 where no takeover was ever journaled. */
   readonly epoch: number;
@@ -471,7 +492,10 @@ export interface MarketPlace {
   readonly sequence: Sequence;
 }
 
-/** An immediate-or-cancel limit order that the node has sent for an account, until it is known to be over (AMB-57, AMB-60). */
+/**
+ * An immediate-or-cancel limit order that the node has sent for an account, until it is known to be over (AMB-57,
+ * AMB-60).
+ */
 export interface NodeOrder {
   readonly orderId: OrderId;
   readonly marketIndex: number;
@@ -561,7 +585,7 @@ export interface AssetTotalsRow {
   readonly vaultHoldings: Amount18;
   /** Negative of what the faucet credited. */
   readonly faucet: Amount18;
-  /** Of USD: what the backstop has been given out of its restaked capital and has not returned, negative (AMB-58). */
+  /** For USD: what the backstop has received out of its restaked capital and has not returned, negative (AMB-58). */
   readonly backstopCredits: Amount18;
 }
 
@@ -584,7 +608,6 @@ export interface TallyRow {
   readonly pending: Uint8Array;
 }
 
-/** Every table with the row it holds. The fee account is an ordinary user row with balances. */
 /** The signers of an account for which something was configured; every other has the default. Key: user. */
 export interface SignerConfigRow extends SignerConfig {
   readonly user: UserId;

@@ -30,12 +30,12 @@ function compare([a]: Entry<unknown>, [b]: Entry<unknown>): number {
   return a < b ? -1 : 1;
 }
 
-/** By key. Of a map that is small. */
+/** Sorted by key; for a small map. */
 function sorted<V>(map: ReadonlyMap<string, V>): readonly Entry<V>[] {
   return map.size < 2 ? [...map] : [...map].sort(compare);
 }
 
-/** By key, of a map with an entry a user or more, as a job. */
+/** Sorted by key, as a job; for a map with an entry for each user, or more. */
 function* sortedLarge<V>(map: ReadonlyMap<string, V>): Generator<number, readonly Entry<V>[]> {
   const entries = [...map];
   let runs: Entry<V>[][] = [];
@@ -269,7 +269,7 @@ type SeeOrder = (row: OrderRow) => void;
 class FactLines {
   readonly #state: ClearingState;
   readonly #to: FactText;
-  /** Of every market, of which the first `#begun` are written. */
+  /** The names of all markets; the first `#begun` of them are written. */
   readonly #markets: readonly string[];
   #begun = 0;
   /** What stands behind the orders, before and behind the counters of deposits. */
@@ -394,7 +394,7 @@ export function* hashState(
   return hash.digest();
 }
 
-/** The state hash of a state of which the orders are being loaded: it has all the others when this begins. */
+/** The state hash of a state whose orders are being loaded: every other row is loaded when this begins. */
 export class LoadingHash {
   readonly #hash: BytesHash;
   readonly #lines: FactLines;

@@ -65,9 +65,9 @@ import type { TriggerHeap } from './trigger-heaps.ts';
 /** What margin needs of one asset; of USD there is none. Sums are derived, kept with each change (AMB-54). */
 export interface RiskSlot {
   readonly asset: AssetId;
-  /** Of the risk row in force. */
+  /** The terms of the risk row in force. */
   risk: RiskTerms;
-  /** Of the price row. */
+  /** The oracle price of the price row. */
   oracle: PriceSource | null;
   /** Whether an oracle price was accepted since the node started (AMB-110). */
   isPricedSinceStart: boolean;
@@ -93,7 +93,7 @@ export interface AssetTotals {
   vaultHoldings: Amount18;
   /** Negative of what the faucet credited. */
   faucet: Amount18;
-  /** Of USD: what the backstop has been given and has not returned, negative. */
+  /** For USD: what the backstop has received and has not returned, negative. */
   backstopCredits: Amount18;
   /** Fees of rebalancing less rebates, signed. */
   rebalancingPool: Amount18;
@@ -114,11 +114,11 @@ export interface BalanceSlot {
   readonly collateral: RiskSlot | null;
   owned: Amount18;
   locked: Amount18;
-  /** What of it are isolated lots; null for none. */
+  /** The isolated lots in it; null if there are none. */
   lots: OwnedLots | null;
-  /** By orders that sell; 0 of USD. */
+  /** Held by orders that sell; 0 for USD. */
   heldBySells: Amount18;
-  /** Of USD: what buys may spend of it, by market; null before the first. */
+  /** For USD: what buys may spend of it, by market; null before the first. */
   buys: ReservedByBuys<MarketSlot> | null;
   /** What a plan would leave (fill-plan.ts); null outside of judging. */
   planned: Amount18 | null;
@@ -132,7 +132,7 @@ export interface PositionSlot {
   readonly subAccount: number;
   readonly asset: AssetId;
   readonly account: SubAccountSlot;
-  /** Of the base leg and of the quote leg. */
+  /** The totals of the base leg's asset and of USD, the quote. */
   readonly totals: AssetTotals;
   readonly usdTotals: AssetTotals;
   readonly risk: RiskSlot;
@@ -147,11 +147,11 @@ export interface SubAccountSlot {
   row: SubAccountRow;
   /** Null unless the account is under liquidation. */
   liquidation: LiquidationRow | null;
-  /** Of detection; null before the account has had a position. Derived. */
+  /** The state of detection (detection.ts); null before the account has had a position. Derived. */
   watch: AccountWatch | null;
   /** These three begin as maps that all accounts share, and are the account's own once something is in them. */
   balances: Map<AssetId, BalanceSlot>;
-  /** Of these, the one of USD and the one that was looked up last: null before there is one. */
+  /** Two of the balances again: the one of USD, and the one that was looked up last; null before there is one. */
   usd: BalanceSlot | null;
   recent: BalanceSlot | null;
   /** Empty in a Spot account. */
@@ -172,7 +172,7 @@ export interface BookExposure {
   readonly key: ExposureKey;
   readonly side: Side;
   readonly market: MarketSlot;
-  /** Of margin orders; null for spot buys. */
+  /** The position of margin orders; null for spot buys. */
   readonly position: PositionSlot | null;
   readonly risk: RiskSlot;
   /** Its orders, those that wait for a trigger too. */
@@ -190,11 +190,11 @@ export interface UserSlot {
 
 export interface MarketSlot {
   definition: MarketDefinition;
-  /** Of the last input that arrived, whether applied or waiting behind a held fill. */
+  /** The sequence of the last input that arrived, whether it is applied or waits behind a held fill. */
   sequence: Sequence;
   lastTradeId: Sequence;
   match: CountedMatch;
-  /** Of the last input that was applied. */
+  /** The sequence of the last input that was applied. */
   decidedSequence: Sequence;
   decidedTradeId: Sequence;
   readonly orders: MarketOrders;
@@ -294,7 +294,7 @@ export interface ClearingState {
   readonly assets: Map<AssetId, AssetRow>;
   /** Derived from `assets`. */
   readonly tokens: Map<string, RegisteredToken>;
-  /** Of every token that an asset has or had, for ever; derived from `assets`. */
+  /** The decimals of every token that an asset has or ever had; derived from `assets`. */
   readonly tokenDecimals: Map<string, number>;
   readonly prices: Map<AssetId, PriceRow>;
   /** By `<kind>/<key>`. */
@@ -306,7 +306,7 @@ export interface ClearingState {
   /** Derived from a row of configs. */
   leadership: Leadership;
   readonly totals: Map<AssetId, AssetTotals>;
-  /** Derived from risk rows, prices, balances and positions, but for the marks. */
+  /** Derived from risk rows, prices, balances and positions, except the marks. */
   readonly risks: Map<AssetId, RiskSlot>;
   readonly tallies: Readonly<Record<TallyName, Tally>>;
   /** Next deposit counter by `<chain>/<user>`. */
@@ -322,7 +322,7 @@ export interface ClearingState {
   readonly withdrawals: WithdrawalBook;
   /** By `token@chain`. */
   readonly vaultTokens: Map<string, VaultTokenRow>;
-  /** Those of tokens with withdrawals that could not be paid yet, by `token@chain` (MON-04). */
+  /** Reserves of tokens with withdrawals that could not be paid yet, by `token@chain` (MON-04). */
   readonly payoutReserves: Map<string, PayoutReserveRow>;
   /** Vaults that lack something, by `<asset>/<chain>` (MON-05). */
   readonly vaultDeviations: Map<string, VaultDeviationRow>;
@@ -332,7 +332,7 @@ export interface ClearingState {
   readonly withdrawalCounters: Map<string, number>;
   /** Forced withdrawals by `<chain>/<user>`. */
   readonly forcedCounters: Map<string, number>;
-  /** Users of whom balances of account 0 are negative, and how many of them are. Derived. */
+  /** Users with negative balances in account 0, with the number of these balances. Derived. */
   readonly debtors: Map<UserId, number>;
   /** By `<user>/<asset>`. */
   readonly withdrawalUsage: Map<string, WithdrawalUsageRow>;

@@ -307,7 +307,7 @@ export function loadState(rows: Iterable<RowWrite>, sha256?: Sha256): ClearingSt
 
 /** A state made from the rows of a checkpoint, one at a time. */
 export class StateLoader {
-  /** Of the rows that were added so far. */
+  /** The state that consists of the rows added so far. */
   readonly state: ClearingState;
 
   /** @param sha256 @param key as createClearingState's. */

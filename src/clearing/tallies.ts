@@ -5,8 +5,9 @@
  *
  *   fact   sequences, prices, quantities   f64      nanoseconds   u64      amounts   i128      then bytes, if any
  *
- * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and signatures stand for
- * the text that they sign. Those of an order with co-signers, which are long, are there as their SHA-256.
+ * What follows from other facts is left out: a trade names its orders, or the accounts of one that has none, and
+ * signatures stand for the text that they sign. Those of an order with co-signers, which are long, are there as their
+ * SHA-256.
  */
 import { SIGNATURE_BYTES } from '../codec/signatures.ts';
 import type { FillRolledBack } from './effects.ts';

@@ -7,8 +7,8 @@
  * confirmation itself: a stop that is reached before a crash is not missed. The market's event is in force nevertheless: a
  * trigger that it moved meanwhile waits again.
  *
- * A child gets further `triggered` events as more of it is enabled: it stays fired, or live for the part that was released. Nothing is
- * held or filled before the last state; a restart keeps all of them.
+ * A child gets further `triggered` events as more of it is enabled: it stays fired, or live for the part that was
+ * released. Nothing is held or filled before the last state; a restart keeps all of them.
  */
 import { ORDER_FLAG, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import type { RawPrice } from '../core/units.ts';

@@ -23,7 +23,10 @@ interface Waiting {
   /** Last sequence of the market's events, and the last that is flushed. */
   seen: number;
   decided: number;
-  /** Of events that wait, rising; the first is of the oldest, or of one before it. Empty when none waits. */
+  /**
+   * Moments of waiting events, rising; the first belongs to the oldest event, or to one before it. Empty when none
+   * waits.
+   */
   moments: Moment[];
 }
 

@@ -91,9 +91,9 @@ export interface LedgerView {
 }
 
 /**
- * `GET /operator/ledger`, as a job. Isolated balances of a token count with its asset, and so do its units; the backstop's own
- * spot balance is part of its capital. Dust is what units are worth beyond what was credited for them: only tokens of more than
- * 18 decimals have it.
+ * `GET /operator/ledger`, as a job. Isolated balances of a token count with its asset, and so do its units; the
+ * backstop's own spot balance is part of its capital. Dust is what units are worth beyond what was credited for them:
+ * only tokens of more than 18 decimals have it.
  */
 export function* ledgerView(state: ClearingState): Generator<number, LedgerView> {
   const sums = yield* countBalances(state);

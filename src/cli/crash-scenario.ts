@@ -1,11 +1,12 @@
 /**
- * A crash of a market, played on a node of the dev profile and watched over its public API: many leveraged longs against three
- * shorts, a gap of 40 % into a thin book, a second fall while the backstop holds what the book did not take, and buyers who return.
+ * A crash of a market, played on a node of the dev profile and watched over its public API: many leveraged longs against
+ * three shorts, a gap of 40 % into a thin book, a second fall while the backstop holds what the book did not take, and
+ * buyers who return.
  *
  *   open ─▶ thin book ─▶ gap ─▶ liquidations ─▶ take-overs ─▶ second fall ─▶ auto-deleveraging ─▶ buyers return ─▶ report
  *
- * Users, funds and prices are made through the operator API. Everything that is printed was published by the node: the stream of
- * what is at risk, the streams of two of the users, reads of the operator API.
+ * Users, funds and prices are made through the operator API. Everything that is printed was published by the node: the
+ * stream of what is at risk, the streams of two of the users, reads of the operator API.
  */
 import type { AccountEvent } from '../client/account.ts';
 import { RingbookClient } from '../client/client.ts';
@@ -45,8 +46,8 @@ const PRICE = 3_000;
 const GAP_PRICE = 1_800;
 const SECOND_PRICE = 1_600;
 /**
- * Collateral of the longs in thousandths of what they buy, from the most to the least leveraged. An order is taken with the margin of the
- * next lower step (MON-07): 14.5 % of 3,000 and the fee here.
+ * Collateral of the longs in thousandths of what they buy, from the most to the least leveraged. An order is taken with
+ * the margin of the next lower step (MON-07): 14.5 % of 3,000 and the fee here.
  */
 const COLLATERAL_FROM = 150;
 const COLLATERAL_TO = 650;
@@ -62,7 +63,7 @@ const BIDS: readonly (readonly [share: number, price: number])[] = [
   [4, 1_760],
   [4, 1_720],
 ];
-/** Of the streams of one party. */
+/** Lines shown of the streams of one party. */
 const LINES_SHOWN = 12;
 /** Longs with streams that are read, the most leveraged: which of them sells into the thin book is not fixed. */
 const LONGS_WATCHED = 8;

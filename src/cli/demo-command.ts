@@ -1,6 +1,7 @@
 /**
- * `ringbook demo crash`: a crash of a market on a node of its own, in one command. The node is a child process of the dev profile
- * with a data directory that is removed afterwards. `ringbook demo traders`: the demo traders against a dev node that runs already.
+ * `ringbook demo crash`: a crash of a market on a node of its own, in one command. The node is a child process of the dev
+ * profile with a data directory that is removed afterwards. `ringbook demo traders`: the demo traders against a dev node
+ * that runs already.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +30,7 @@ import { CRASH_ACCOUNTS_MAX, playCrash } from './crash-scenario.ts';
 const CLI = fileURLToPath(new URL('./main.js', import.meta.url));
 const ACCOUNTS = '40';
 const ACCOUNTS_MIN = 4;
-/** Of the node's log, for a start that fails. */
+/** Lines shown of the node's log when its start fails. */
 const LOG_LINES = 20;
 
 interface OwnNode {

@@ -1,11 +1,12 @@
 /**
- * The lines of one order in the order in which things happened. Its answer, its events and its fills come over three connections,
- * so any can overtake another; within one they are in order. A line is held back until what comes before it has been printed:
+ * The lines of one order in the order in which things happened. Its answer, its events and its fills come over three
+ * connections, so any can overtake another; within one they are in order. A line is held back until what comes before it
+ * has been printed:
  *
  *   answer ─▶ Created ─▶ Triggered, where it waits for one ─▶ fills ─▶ Removed or Canceled, once every fill is decided
  *
- * `Created` comes before the end on the same connection, so an end without one shows that there is none (wire.md 9.5). What is
- * missing when the order is given up holds nothing back.
+ * `Created` comes before the end on the same connection, so an end without one shows that there is none (wire.md 9.5).
+ * What is missing when the order is given up holds nothing back.
  */
 import type { Order } from '../client/canonical.ts';
 import type { OrderEvent } from '../client/order-events.ts';

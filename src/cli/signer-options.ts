@@ -1,6 +1,6 @@
 /**
- * The signers of a command: the account's own key, co-signers from their files, or both; and the file of an action that waits for
- * co-signers elsewhere. Keys come from files, never from arguments, which other processes of the machine see.
+ * The signers of a command: the account's own key, co-signers from their files, or both; and the file of an action that
+ * waits for co-signers elsewhere. Keys come from files, never from arguments, which other processes of the machine see.
  */
 import { writeFileSync } from 'node:fs';
 import { type Signers, signText } from '../client/action-signers.ts';
@@ -70,7 +70,10 @@ export function accountOf({ key, account }: Pick<ClientOptions, 'key' | 'account
   return user;
 }
 
-/** Writes an action for co-signers elsewhere, signed by everything that is here. @throws CliError 1 for a file that exists. */
+/**
+ * Writes an action for co-signers elsewhere, signed by everything that is here. @throws CliError 1 for a file that
+ * exists.
+ */
 export function writeRequest(
   path: string,
   action: UnsignedAction,

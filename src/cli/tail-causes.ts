@@ -34,7 +34,7 @@ export type CauseTimes = Readonly<Partial<Record<Cause, number>>>;
 
 export interface CauseRow {
   readonly cause: Cause;
-  /** Late answers of which it is the largest cause. */
+  /** How many late answers have it as their largest cause. */
   readonly answers: number;
   /** Its share of the time of all late answers, 0 … 1. */
   readonly share: number;

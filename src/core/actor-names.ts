@@ -4,7 +4,7 @@
 export const GATEWAY = 'front-door';
 export const CLEARING = 'clearing';
 export const MARKET_DATA = 'market-data';
-/** As many as a configuration may ask for (config.ts). */
+/** The largest number that a configuration may have (config.ts). */
 export const SHARDS_MAX = 64;
 
 export function marketActor(shard: number): string {

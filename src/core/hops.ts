@@ -57,14 +57,15 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Those that name one market, or may: they are counted by market too, and so are the orders of batches. */
+/** Actions that name one market, or may do so: these and the orders of batches are counted by market too. */
 export const NAMING_ACTIONS = ['create', 'replace', 'cancel', 'amend', 'cancel-all', 'cancel-batch'] as const;
 
 /**
- * The stages of an action at the gateway. Of a single action and of a batch they follow each other without a gap. `verify` includes the
- * checks before and the wait for the verifier, of a batch until its last signature; `market` is from the ring's write to the
- * market's answer, of a batch to its last one, both rings included; `reply` ends when the reply is written, with durable acks
- * after the flush. Mass cancels are answered when they are in the rings: their `reply` follows `reserve`, and `market` is beside it.
+ * The stages of an action at the gateway. Of a single action and of a batch they follow each other without a gap.
+ * `verify` includes the checks before and the wait for the verifier, of a batch until its last signature; `market` is
+ * from the ring's write to the market's answer, of a batch to its last one, both rings included; `reply` ends when the
+ * reply is written, with durable acks after the flush. Mass cancels are answered when they are in the rings: their
+ * `reply` follows `reserve`, and `market` is beside it.
  */
 const GATEWAY_STAGES = ['parse', 'verify', 'reserve', 'market', 'reply'] as const;
 export type GatewayStage = (typeof GATEWAY_STAGES)[number];
@@ -82,7 +83,10 @@ export function gatewayStagesOf(action: Action): readonly GatewayStage[] {
 export const MARKET_STAGES = ['ring', 'match'] as const;
 export type MarketStage = (typeof MARKET_STAGES)[number];
 
-/** What a market times: its commands, and the part of a batch that it gets. The cancels of `cancel-batch` are commands `cancel`. */
+/**
+ * What a market times: its commands, and the part of a batch that it gets. The cancels of `cancel-batch` are commands
+ * `cancel`.
+ */
 export const MARKET_ACTIONS = [
   'create',
   'replace',

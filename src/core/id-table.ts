@@ -34,7 +34,10 @@ const PLACES_PER_LINE = 7;
 const BITS_MIN = 1;
 /** Words of the old table moved per added entry, then on to the next empty place. */
 const WORDS_MOVED = 16;
-/** Words of a page of memory; how far ahead of the moved entries pages of the new table are touched, and how many at once. */
+/**
+ * Words of a page of memory; how far ahead of the moved entries pages of the new table are touched, and how many at
+ * once.
+ */
 const PAGE_WORDS = 1_024;
 const AHEAD_WORDS: number = 8 * PAGE_WORDS;
 const TOUCHED_AT_ONCE = 4;

@@ -1,7 +1,10 @@
 /** Every limit of the node, with the relations between them asserted at load. Sources in brackets. */
 import { assert } from './assert.ts';
 
-/** Body of the operator API, and of a batch of signed actions; a frame: a longer inbound one closes its socket [AMB-124, AMB-95]. */
+/**
+ * Body of the operator API, and of a batch of signed actions; a frame: a longer inbound one closes its socket [AMB-124,
+ * AMB-95].
+ */
 export const BODY_BYTES_MAX = 1_048_576;
 /** Bodies of public routes are limited to their longest legal content. This limit applies to logins, ids and names. */
 export const SMALL_BODY_BYTES_MAX = 16_384;
@@ -95,7 +98,7 @@ export const STALE_MATCH_NS = 300_000_000_000n;
 export const NONCE_LIFE_NS = 300_000_000_000n;
 export const NONCE_RENEW_NS = 10_000_000_000n;
 export const TOKEN_LIFE_NS = 86_400_000_000_000n;
-/** Of each key that signs for the user (MON-13). */
+/** Tokens of each key that signs for the user (MON-13). */
 export const TOKENS_PER_USER_MAX = 32;
 /** Unused nonces: about 20 MiB. */
 export const NONCES_MAX = 100_000;
@@ -172,8 +175,8 @@ export const REPLAY_BYTES_MAX = 67_108_864;
 export const REPLAYS_IDLE_MAX = 16_384;
 export const REPLAY_IDLE_MS = 120_000;
 /**
- * A thread that hangs for this long stops the node (runtime/hang-detection.ts: time without a CPU does not count); interval of
- * the checks.
+ * A thread that hangs for this long stops the node (runtime/hang-detection.ts: time without a CPU does not count);
+ * interval of the checks.
  */
 export const HEARTBEAT_LOST_MS = 2_000;
 export const WATCH_MS = 100;

@@ -17,7 +17,7 @@ import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-r
 import { Attestation } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES } from './ed25519-sizes.ts';
 
-/** Of each verifier thread: 21,000 attestations, more than a second of its work while clearing takes none. */
+/** The ring of each verifier thread: 21,000 attestations, more than a second of its work while clearing reads none. */
 const RING_BYTES = 1_048_576;
 const DIGEST_BYTES = 32;
 const DIGEST_WORDS = DIGEST_BYTES / 4;
@@ -30,7 +30,7 @@ export function createAttestationRing(): SharedArrayBuffer {
 }
 
 /**
- * The SHA-256 of what was signed, by whom and how:
+ * The SHA-256 of what was signed, by which key and in which form:
  *
  *   0   key                32 bytes
  *   32  length of the text, of the signatures   u16 each
@@ -105,7 +105,7 @@ const SETS = 16_384;
 export class Attestations {
   readonly #rings: readonly RingReader[];
   readonly #words = new Int32Array(SETS * WAYS * DIGEST_WORDS);
-  /** Of each set, the place that the next digest takes. */
+  /** For each set, the place that the next digest takes. */
   readonly #next = new Uint8Array(SETS);
   readonly #digest = new SignedDigest();
   /** Reported in this drain. */

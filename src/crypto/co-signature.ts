@@ -1,6 +1,6 @@
 /**
- * Signatures of co-signers, of all four schemes, over the canonical bytes of an action (wire.md 4.4). One verifier each, native
- * or in WebAssembly: libsodium, libsecp256k1, OpenSSL.
+ * Signatures of co-signers, of all four schemes, over the canonical bytes of an action (wire.md 4.4). One verifier each,
+ * native or in WebAssembly: libsodium, libsecp256k1, OpenSSL.
  *
  * Measured on one core of the machine of docs/latency.md: Ed25519 45 µs, P-256 55 µs, WebAuthn 70 µs, secp256k1 210 µs.
  */

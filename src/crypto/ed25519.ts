@@ -78,8 +78,8 @@ function whole(bytes: Uint8Array): ByteRange {
 type Sodium = typeof import('sodium-native')['default'];
 
 /**
- * The package finds its binary through fifteen modules that know every system it is built for. Where the binary is at its known
- * place, it is given to the package in their stead; everything that checks arguments is the package's own, as ever.
+ * The package finds its binary through fifteen modules that know every system it is built for. Where the binary is at its
+ * known place, it is given to the package in their stead; everything that checks arguments is the package's own, as ever.
  */
 function loadSodium(): Sodium {
   const require = createRequire(import.meta.url);

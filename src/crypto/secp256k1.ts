@@ -1,6 +1,6 @@
 /**
- * ECDSA over secp256k1, verified by libsecp256k1 in WebAssembly (tiny-secp256k1); OpenSSL, as Node offers it, does not verify
- * over a digest that it did not compute. The two forms of a signature (wire.md G26):
+ * ECDSA over secp256k1, verified by libsecp256k1 in WebAssembly (tiny-secp256k1); OpenSSL, as Node offers it, does not
+ * verify over a digest that it did not compute. The two forms of a signature (wire.md G26):
  *
  *   64 bytes  r‖s     over SHA-256 of the text
  *   65 bytes  r‖s‖v   over the EIP-191 personal-message hash of the text, as wallets sign it
@@ -10,10 +10,10 @@
  *
  * s is normalized to its low form before it is verified: a signature and its twin are both valid (MSG-21, AMB-31).
  *
- * The library is loaded at the first signature (13 ms and 11 MB): a node without such co-signers does not pay for it. WebAssembly
- * reserves 10 GiB of address space for each thread that loads it, unless Node runs with `--disable-wasm-trap-handler`. Where the
- * address space of the process is limited, nothing is loaded and no such signature is valid: the verdict is the same in each thread,
- * and no signature ends the node.
+ * The library is loaded at the first signature (13 ms and 11 MB): a node without such co-signers does not pay for it.
+ * WebAssembly reserves 10 GiB of address space for each thread that loads it, unless Node runs with
+ * `--disable-wasm-trap-handler`. Where the address space of the process is limited, nothing is loaded and no such
+ * signature is valid: the verdict is the same in each thread, and no signature ends the node.
  */
 import { createECDH, createHash } from 'node:crypto';
 import { createRequire } from 'node:module';

@@ -41,7 +41,7 @@ export interface VerifyThread {
   readonly words: SharedArrayBuffer;
   /** Notifies the owner's event loop. */
   readonly port: MessagePort;
-  /** Of the configuration; null: no WebAuthn co-signature is valid. */
+  /** The policy of the configuration; null: no WebAuthn co-signature is valid. */
   readonly webauthn: WebAuthnPolicy | null;
   /** Null while the node is not traced. */
   readonly trace: TraceMemory | null;

@@ -44,13 +44,13 @@ interface VerifyPoolOptions {
   readonly webauthn?: WebAuthnPolicy | null;
   /** One for each thread; none is traced unless given. */
   readonly traces?: readonly TraceMemory[];
-  /** Of createAttestationRing, one for each thread; nothing is attested without them. */
+  /** Rings made by createAttestationRing, one for each thread; without them nothing is attested. */
   readonly attestations?: readonly SharedArrayBuffer[];
 }
 
 /** Signatures over one text. */
 export interface PoolJob {
-  /** By the master key, 64 bytes; none where there are co-signers. */
+  /** The signature of the master key, 64 bytes; absent if there are co-signers. */
   readonly signature: Uint8Array;
   readonly text: Uint8Array;
   /** The master key. */

@@ -3,10 +3,11 @@
  *
  *   {"authenticatorData":"…","clientDataJSON":"…","signature":"…"}     each base64url
  *
- * The signature is ECDSA over P-256 of `authenticatorData ‖ SHA-256(clientDataJSON)`, as 64 bytes or DER. Checked besides: the
- * user-present flag, the type, the hash of the relying party, the origin, and that the challenge is the signed text itself,
- * as base64url without padding. User verification is not required, and the counter is not kept (AMB-119). Refused besides: what was
- * signed inside of a frame of another site, bytes behind the authenticator's data, flags that contradict each other.
+ * The signature is ECDSA over P-256 of `authenticatorData ‖ SHA-256(clientDataJSON)`, as 64 bytes or DER. Checked
+ * besides: the user-present flag, the type, the hash of the relying party, the origin, and that the challenge is the
+ * signed text itself, as base64url without padding. User verification is not required, and the counter is not kept
+ * (AMB-119). Refused besides: what was signed inside of a frame of another site, bytes behind the authenticator's data,
+ * flags that contradict each other.
  *
  * Without a policy, no assertion is valid.
  */
@@ -82,7 +83,7 @@ function isOfPolicy(authenticatorData: Buffer, clientData: ClientData, policy: W
   );
 }
 
-/** With a user present, and flags that agree with each other and with the length. */
+/** Whether a user was present, and the flags agree with each other and with the length. */
 function isWellFormed({ length, [RP_ID_HASH_BYTES]: flags = 0 }: Buffer): boolean {
   const hasMore = (flags & HAS_MORE) !== 0;
   const isLong = length > AUTHENTICATOR_DATA_BYTES;

@@ -70,7 +70,7 @@ export function readMarketRisk(
   };
 }
 
-/** What of an OrderRestoredAtBoot is not in its record. */
+/** The part of an OrderRestoredAtBoot that its record does not have. */
 export function readRestored(v: Views, at: number): RestoredOrder {
   const parentIdBytes = OrderRecord.parentIdBytes(v, at + OrderRestoredAtBoot.orderAt);
   return {

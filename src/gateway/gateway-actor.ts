@@ -63,7 +63,7 @@ interface GatewayActorParts {
   /** The node ends at once: the public sockets are closed. */
   readonly halted: () => void;
   readonly unflushed: UnflushedWindow;
-  /** Of this thread; none unless given. */
+  /** The trace of this thread; without it nothing is recorded. */
   readonly trace?: TraceLog | null;
 }
 

@@ -73,7 +73,7 @@ interface GatewayParts {
   readonly sessionsPerAddress?: number;
   readonly verifier: Pick<SignatureVerifier, 'verify' | 'inFlight'>;
   readonly shards: readonly Publication[];
-  /** Of the hashes of ids, as the markets have it. */
+  /** The key of the hashes of ids, the same as that of the markets. */
   readonly idKey: HashKey;
   /** Requests a flush at the end of this turn of the event loop. */
   readonly wakeUp: () => void;
@@ -82,7 +82,7 @@ interface GatewayParts {
   /** Queries to clearing about its applied state. */
   readonly ask: ClearingClient['ask'];
   readonly counted: GatewayCounters;
-  /** Of this thread; none unless given. */
+  /** The trace of this thread; without it nothing is recorded. */
   readonly trace?: HopLog | null;
 }
 
@@ -91,7 +91,7 @@ export interface GatewayCounters extends FaultCounters {
   /** @param elapsedMs from the decoded create to its answer. */
   readonly order: (isReceived: boolean, elapsedMs: number) => void;
   readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
-  /** Of every action; none are counted unless given. */
+  /** Counts every action; without it none are counted. */
   readonly actions?: ActionMeter;
 }
 
@@ -165,7 +165,7 @@ export class Gateway implements OrderSink {
   readonly #faults: FaultCooldowns;
   #markBandAgeNs = MARK_BAND_AGE_NS;
   readonly #releases: ReleaseQueue;
-  /** Users of whom clearing has a row: a session makes none, funds and orders do (AMB-139). */
+  /** Users with a row in clearing: funds and orders make one, a session does not (AMB-139). */
   readonly #known = new Set<UserId>();
   #atRisk: AtRisk | null = null;
   #lastTraced = 0;

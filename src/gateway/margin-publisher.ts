@@ -29,7 +29,7 @@ interface Changed {
   isWhole: boolean;
 }
 
-/** Of one user and account. */
+/** What was published last for one user and account. */
 interface Published {
   version: number;
   text: string;

@@ -1,4 +1,7 @@
-/** Sessions of users: nonces, logins, tokens (wire.md 3). Not here: their rules (sessions/login.ts, tokens.ts, nonces.ts). */
+/**
+ * Sessions of users: nonces, logins, tokens (wire.md 3). Not here: their rules (sessions/login.ts, tokens.ts,
+ * nonces.ts).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   endOfSigners,
@@ -86,8 +89,8 @@ export class UserSessions {
   }
 
   /**
-   * By the master key alone: without weight it is refused, with less than `low` the session reads (MON-13). The nonce comes first: a
-   * client without one cannot make the node verify.
+   * By the master key alone: without weight it is refused, with less than `low` the session reads (MON-13). The nonce
+   * comes first: a client without one cannot make the node verify.
    *
    * @param address of the client; '' where addresses are not limited.
    */
@@ -110,7 +113,8 @@ export class UserSessions {
   }
 
   /**
-   * With co-signers (wire.md 3.2, AMB-86): the nonce, whether they are signers of the account, the signatures, the weight.
+   * A login with co-signers (wire.md 3.2, AMB-86) checks the nonce, whether they are signers of the account, the
+   * signatures, the weight.
    *
    * @param address as of `login`.
    */
@@ -195,8 +199,8 @@ export class UserSessions {
 }
 
 /**
- * The key whose sessions count as one: the master's where it signed, else the first co-signer's. Nothing but its signature makes a
- * session of a key, so no key ends another's (MON-13).
+ * The key whose sessions count as one: the master's where it signed, else the first co-signer's. Nothing but its
+ * signature makes a session of a key, so no key ends another's (MON-13).
  */
 function keyOf({ hasMaster, coSigners: [first] }: SignedBy): string {
   return hasMaster || first === undefined ? '' : `${first.scheme} ${Buffer.from(first.key).toString('hex')}`;

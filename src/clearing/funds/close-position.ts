@@ -1,8 +1,9 @@
 /**
  * Closing a flat position: its quote leg is folded into spot USD (service spec 3.8, POS-04 to POS-07, AMB-69).
  *
- * Signature and weight were checked before, and what a negative quote leg costs was set aside (AMB-112); the nonce is consumed only together with the effect (NON-06, AMB-68). The
- * margin figures do not move: a quote leg and spot USD count alike.
+ * Signature and weight were checked before, and what a negative quote leg costs was set aside (AMB-112); the nonce is
+ * consumed only together with the effect (NON-06, AMB-68). The margin figures do not move: a quote leg and spot USD count
+ * alike.
  */
 import { add18 } from '../../core/arithmetic.ts';
 import { USD } from '../../core/ids.ts';

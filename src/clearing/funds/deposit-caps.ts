@@ -9,11 +9,11 @@
  *   max_1hr_deposits   what was pooled while younger than 3600 s, withdrawals not deducted
  *
  * A cap judges what a deposit brings, before a fee or rebate of rebalancing: that is what the pool has more of. Equal is
- * allowed. A lot is pooled whole, as far as no withdrawal has locked and no order holds some of it; the oldest first, and one
- * that does not fit does not hold back those behind it. Such a conversion is a credit at its own time, and no event.
+ * allowed. A lot is pooled whole, as far as no withdrawal has locked and no order holds some of it; the oldest first, and
+ * one that does not fit does not hold back those behind it. Such a conversion is a credit at its own time, and no event.
  *
- * Conversions are part of inputs that may free room (a changed asset, an executed withdrawal) and of `lotsDue`, an input that
- * clearing's actor adds to a batch when one is due. They follow from the state and the time of the batch alone.
+ * Conversions are part of inputs that may free room (a changed asset, an executed withdrawal) and of `lotsDue`, an input
+ * that clearing's actor adds to a batch when one is due. They follow from the state and the time of the batch alone.
  */
 import { add18, mulDivFloor, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
@@ -31,7 +31,7 @@ import { depositLowersUsage } from './withdrawals.ts';
 /** Lots that one input pools at most; the next input goes on. */
 const CONVERTED_MAX = 64;
 
-/** What of a token's units in its vault is pooled, 18 decimals; below zero while rebates of its asset are more. */
+/** The pooled part of a token's units in its vault, 18 decimals; below zero while rebates of its asset exceed it. */
 function pooledUnits(state: ClearingState, asset: AssetId, { decimals }: RegisteredToken): bigint {
   const units = state.vaultTokens.get(asset)?.baseUnits ?? 0n;
   return mulDivFloor(units, ONE_18, powerOfTen(decimals)) - (state.totals.get(asset)?.vaultHoldings ?? 0n);

@@ -51,7 +51,10 @@ export function depositCounterKey(chainId: string, user: UserId): string {
   return `${chainId}/${user}`;
 }
 
-/** `gap`: an earlier deposit is missing, nothing changed. `unknownToken`, `overflow`, `invalidKey`: counted but not credited. */
+/**
+ * `gap`: an earlier deposit is missing, nothing changed. `unknownToken`, `overflow`, `invalidKey`: counted but not
+ * credited.
+ */
 type DepositResult = 'credited' | 'duplicate' | 'gap' | Uncredited;
 
 /** Why a deposit cannot be credited: of no registered token, more than balances can hold, or for what is no key (MON-14). */

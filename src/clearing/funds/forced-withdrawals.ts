@@ -13,9 +13,9 @@
  *   claims     30 less 100, vault holdings less 100: the sums of the asset, and of the token, stay equal
  *
  * A negative balance is available for nothing: no order, transfer or withdrawal is covered by it, and fills against it roll
- * back. While it is negative no withdrawal and no settlement of the user, of whatever asset and sub-account, is taken, and no
- * own order is filled, as one asset can be sold for another. Transfers go on, as they may fill it up.
- * Whatever is pooled into account 0 fills it up first. It is part of `spot` in the ledger.
+ * back. While it is negative no withdrawal and no settlement of the user, of whatever asset and sub-account, is taken,
+ * and no own order is filled, as one asset can be sold for another. Transfers go on, as they may fill it up. Whatever is
+ * pooled into account 0 fills it up first. It is part of `spot` in the ledger.
  *
  * Each has the vault's counter of its user's forced withdrawals, contiguous as that of deposits. Units beyond what the
  * ledger has of the token in the vault are no claim of the ledger: they came without an event (AMB-116) and are not debited.

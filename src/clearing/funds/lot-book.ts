@@ -1,6 +1,6 @@
 /**
- * Isolated lots (DEP-12 to DEP-15, AMB-73): which parts of `token@chain` balances of account 0 came from deposits over a cap,
- * and which of them may be pooled next. Plain storage with its indexes; the rules are in deposit-caps.ts.
+ * Isolated lots (DEP-12 to DEP-15, AMB-73): which parts of `token@chain` balances of account 0 came from deposits over a
+ * cap, and which of them may be pooled next. Plain storage with its indexes; the rules are in deposit-caps.ts.
  *
  *   user, token ──▶ lots, oldest first, LOTS_PER_TOKEN at most        a row each on disk, in places that are used again
  *   token       ──▶ lots of all users, oldest first, in a tree of the least free amounts:
@@ -41,7 +41,7 @@ export interface Lot {
   readonly sequence: number;
   readonly creditedNs: TimestampNs;
   amount: bigint;
-  /** What of it is neither locked nor held. */
+  /** The part that is neither locked nor held. */
   free: bigint;
   /** Where it is in the tree of its token. */
   at: number;
@@ -82,7 +82,7 @@ class TokenLots {
     this.changed(lot);
   }
 
-  /** One of a checkpoint, in any order. */
+  /** Adds a lot of a checkpoint; they may come in any order. */
   load(lot: Lot): void {
     this.#lots.push(lot);
     this.#count += 1;
@@ -97,7 +97,7 @@ class TokenLots {
     this.#count -= 1;
   }
 
-  /** Its free amount is another. */
+  /** The free amount of the lot has changed. */
   changed(lot: Lot): void {
     if (this.#isSorted) this.#set(lot.at, leafOf(lot));
   }
@@ -109,7 +109,7 @@ class TokenLots {
     return least === NOTHING ? null : least;
   }
 
-  /** The oldest lot of which something, and at most `room`, is free. */
+  /** The oldest lot with a free amount above zero and at most `room`. */
   first(room: bigint): Lot | null {
     this.#sort();
     if ((this.#least[1] ?? NOTHING) > smaller(room, AMOUNT18_MAX)) return null;
@@ -191,7 +191,7 @@ export class OwnedLots {
     }
   }
 
-  /** As operators see them, oldest first. */
+  /** The lots as the operator API shows them, oldest first. */
   shown(): ShownLot[] {
     let locked = this.slot.locked - this.#loose();
     const shown: ShownLot[] = [];
@@ -210,14 +210,14 @@ export class OwnedLots {
     return place;
   }
 
-  /** Of LotBook. */
+  /** Called by LotBook. */
   insert(lot: Lot): void {
     let at = this.#lots.length;
     while (at > 0 && (this.#lots[at - 1] as Lot).sequence > lot.sequence) at -= 1;
     this.#lots.splice(at, 0, lot);
   }
 
-  /** Of LotBook. */
+  /** Called by LotBook. */
   drop(lot: Lot): void {
     this.#lots.splice(this.#lots.indexOf(lot), 1);
   }
@@ -262,7 +262,7 @@ export class LotBook {
     return [...this.#tokens.keys()].sort();
   }
 
-  /** The oldest lot of a token of which something, and at most `room`, is free. */
+  /** The oldest lot of a token with a free amount above zero and at most `room`. */
   first(asset: AssetId, room: bigint): Lot | null {
     return this.#tokens.get(asset)?.first(room) ?? null;
   }
@@ -320,7 +320,7 @@ export class LotBook {
     if (token.count === 0) this.#tokens.delete(asset);
   }
 
-  /** What of a lot is free is another amount. */
+  /** The free amount of a lot has changed. */
   freeChanged(lot: Lot): void {
     this.#tokens.get(lot.owner.slot.asset)?.changed(lot);
     this.isStale = true;

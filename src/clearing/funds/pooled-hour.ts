@@ -17,7 +17,7 @@ export class PooledHour {
   readonly asset: AssetId;
   /** Oldest first; those before `#young` have left the hour. */
   #credits: PooledCredit[];
-  /** Of the last look: derived. */
+  /** The result of the last look; derived, so not part of the state. */
   #young = 0;
   #sum: bigint;
 

@@ -1,6 +1,6 @@
 /**
- * Rebalancing (MON-03, DEP-16, WDR-14 to WDR-16): what a deposit or a withdrawal pays, or earns, by how it shifts the units of an
- * asset between chains from their targets. Exact: every amount is a fraction, rounded once, against the user.
+ * Rebalancing (MON-03, DEP-16, WDR-14 to WDR-16): what a deposit or a withdrawal pays, or earns, by how it shifts the
+ * units of an asset between chains from their targets. Exact: every amount is a fraction, rounded once, against the user.
  *
  *   u_c   what deposits brought to chain c less what withdrawals took; below 0 it counts as 0        U = Σ u_c
  *   F(u)  k · Σ_c (u_c − w_c·U)² / U, 0 for U = 0: the potential. Its slope is ±2.5 % at most, as k ≤ 0.0125 and Σ w_c = 1
@@ -11,9 +11,9 @@
  *                        the first without what is unpaid, and what the pool holds at most
  *   fixed   the rate as given, clamped to ±2.5 %, of a withdrawal 0 at least; a rebate is what the pool holds at most
  *
- * A fee of a withdrawal is fixed at its request and its units leave later: what the potential rose by without being paid for is
- * `unpaid` of the asset, and no rebate is paid for working that off. So `pool − F(u) + unpaid` never falls: a history that ends
- * where it began has taken at most what `unpaid` rose by (decision 0044).
+ * A fee of a withdrawal is fixed at its request and its units leave later: what the potential rose by without being paid
+ * for is `unpaid` of the asset, and no rebate is paid for working that off. So `pool − F(u) + unpaid` never falls: a
+ * history that ends where it began has taken at most what `unpaid` rose by (decision 0044).
  */
 import { add18, mulDivCeil, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
@@ -249,7 +249,7 @@ export function fillShortPools(state: ClearingState): void {
   }
 }
 
-/** A curve that was stored before its bounds: what of it counts otherwise than it is written (MON-03). */
+/** A curve that was stored before the bounds existed: its members that count differently from what is written (MON-03). */
 interface OutdatedCurve {
   readonly asset: AssetId;
   readonly k: string;

@@ -1,6 +1,6 @@
 /**
- * Settlements (service spec 4.3, STL-01 to STL-14, AMB-82, AMB-137): a sub-account gives `amount_out` for `amount_in` through
- * the vault of a chain, which an executor calls with the approval of this node.
+ * Settlements (service spec 4.3, STL-01 to STL-14, AMB-82, AMB-137): a sub-account gives `amount_out` for `amount_in`
+ * through the vault of a chain, which an executor calls with the approval of this node.
  *
  *   request ─▶ locked ──signature journaled──▶ approved ──Settled──▶ executed
  *                │ │                              │
@@ -20,8 +20,8 @@
  *   timeout           of the caller: none of the row; the approval appears among the signatures. Of the chain: expired
  *
  * Each change is one journaled input, so a kill leaves the row before or behind it; a locked row is signed again at the next
- * start, with the same bytes. At most one live row has a nonce of (user, sub-account, chain), so there are never two approvals
- * for one counter that both could be used.
+ * start, with the same bytes. At most one live row has a nonce of (user, sub-account, chain), so there are never two
+ * approvals for one counter that both could be used.
  *
  * Signatures and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
@@ -127,7 +127,10 @@ function invalid(field: string, message: string): ReturnType<typeof rejected> {
   return rejected(reject('INVALID_REQUEST', message, field));
 }
 
-/** Chain, vault, settler and tokens are registered (IDN-08, IDN-09); amounts are whole units; the account may have what comes. */
+/**
+ * Chain, vault, settler and tokens are registered (IDN-08, IDN-09); amounts are whole units; the account may have what
+ * comes.
+ */
 function readTerms(state: ClearingState, input: Settle, nowNs: TimestampNs): Outcome<Terms> {
   const { user, subAccount, chainId, tokenOut, tokenIn, amountOut, amountIn } = input;
   const chain = configOf(state, 'chain', chainId);
@@ -290,7 +293,7 @@ function usesOf(input: Settle): { readonly request: SignedUse; readonly order: S
   return { request, order };
 }
 
-/** Ends a row of which nothing was executed: the lock returns and the units are free. */
+/** Ends a row that was not executed: the locked amount returns and the units are free. */
 function giveBack(
   state: ClearingState,
   row: SettlementRow,
@@ -319,8 +322,8 @@ function notFound(): Outcome<View> {
 // ---- inputs
 
 /**
- * `POST /settlement/init`: locks the amount that is given, and binds it in the vault (STL-01, AMB-82). A text that was accepted
- * before changes nothing (MON-01).
+ * `POST /settlement/init`: locks the amount that is given, and binds it in the vault (STL-01, AMB-82). A text that was
+ * accepted before changes nothing (MON-01).
  *
  * @returns `{"place","requested_ns"}` of the locked row, with `"duplicate":true` of one that lives already; ACTION_ALREADY_USED, SERVICE_UNAVAILABLE,
  *   CHAIN_NOT_FOUND, VAULT_NOT_FOUND, SETTLER_NOT_FOUND, ASSET_NOT_FOUND,
@@ -481,9 +484,9 @@ export function applySettled(
 }
 
 /**
- * A booked settlement is no longer on the chain, its approval has ended, and the operator resumes the chain: the vault has what
- * left, and has not what came in. Both are taken back in the ledger: what came in from the sub-account as far as it is available
- * there, the rest from account 0, below zero if it was spent. The highest counter comes first.
+ * A booked settlement is no longer on the chain, its approval has ended, and the operator resumes the chain: the vault
+ * has what left, and has not what came in. Both are taken back in the ledger: what came in from the sub-account as far as
+ * it is available there, the rest from account 0, below zero if it was spent. The highest counter comes first.
  *
  * @returns `{"result":"reversed" | "unmatched" | "duplicate"}`; `duplicate`: nothing changed; `unmatched`: the ledger cannot hold the
  *   reversal, only the counter follows.
@@ -527,7 +530,8 @@ export function applySettlementVanished(
 }
 
 /**
- * Debits what the vault never got, as a forced withdrawal does: unsigned withdrawals of the user end before account 0 is below zero.
+ * Debits what the vault never got, as a forced withdrawal does: unsigned withdrawals of the user end before account 0 is
+ * below zero.
  *
  * @returns them: their queues are the caller's to fill.
  */

@@ -59,7 +59,10 @@ export function createAccount(
   return slot;
 }
 
-/** @returns `{"sub_account_index","name"}`; INVALID_REQUEST for a bad name, for accounts 0 and 1, and for an unused index. */
+/**
+ * @returns `{"sub_account_index","name"}`; INVALID_REQUEST for a bad name, for accounts 0 and 1, and for an unused
+ * index.
+ */
 export function applyRename(
   state: ClearingState,
   { user, index, name }: RenameSubAccount,

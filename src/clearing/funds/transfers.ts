@@ -6,7 +6,8 @@
  *   target   may hold the asset; a margin account reaches the minimum balance, and its collateral the cap at most
  *
  * Signature and weight were checked before, and the amount was set aside from what the account may spend, or the input
- * has the reason why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is consumed only together with the effect (NON-06, AMB-68).
+ * has the reason why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is
+ * consumed only together with the effect (NON-06, AMB-68).
  */
 import { add18, mulDivFloor, subtract18 } from '../../core/arithmetic.ts';
 import { isToken, USD } from '../../core/ids.ts';
@@ -97,7 +98,10 @@ function refuseSource(state: ClearingState, move: Move): Reject | null {
   return reject('INSUFFICIENT_MARGIN', 'the source account needs this as margin', 'transfer_amount');
 }
 
-/** What an account can hold; into a margin account: the minimum balance, and the cap of what all of them hold (TRF-10, CAP-09). */
+/**
+ * What an account can hold; into a margin account: the minimum balance, and the cap of what all of them hold (TRF-10,
+ * CAP-09).
+ */
 function refuseTarget(move: Move): Reject | null {
   const { input, source, target, targetType, risk } = move;
   const owned = add18(target?.balances.get(input.asset)?.owned ?? ZERO_18, input.amount);

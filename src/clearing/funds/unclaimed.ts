@@ -9,7 +9,7 @@ export const UNCLAIMED_PER_USER = 64;
 /** Their list is one message to the operator API, some 300 KiB. */
 export const UNCLAIMED_PER_CHAIN = 1_024;
 
-/** Of the row, in `state.unclaimed`. */
+/** The key of the row in `state.unclaimed`. */
 export function unclaimedKey({ chainId, user, counter }: Pick<UnclaimedRow, 'chainId' | 'user' | 'counter'>): string {
   return `${chainId}/${user}/${counter}`;
 }

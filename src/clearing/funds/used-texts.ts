@@ -1,6 +1,6 @@
 /**
- * Signed texts that have moved money: each is accepted once (MON-01). Kept is the SHA-256 of the signed bytes of every accepted
- * withdrawal, settlement and maker's order, with its signer and the row that it made.
+ * Signed texts that have moved money: each is accepted once (MON-01). Kept is the SHA-256 of the signed bytes of every
+ * accepted withdrawal, settlement and maker's order, with its signer and the row that it made.
  *
  *   text ─▶ new ────────────────────▶ judged like any request, and kept with the row
  *     │─▶ kept, its row is live ────▶ the first answer; nothing moves
@@ -11,14 +11,14 @@
  *                it names neither     for ever: OPEN_TEXTS_PER_USER, then a request without a nonce is refused
  *   never        while its row is live. Of a settlement that was refused nothing was ever signed: its texts are new again
  *
- * A reorganisation may take a counter back below a nonce whose texts are no longer kept. A row of kind `floor` then refuses the
- * nonces below it, for good: such a request is sent without a nonce.
+ * A reorganisation may take a counter back below a nonce whose texts are no longer kept. A row of kind `floor` then
+ * refuses the nonces below it, for good: such a request is sent without a nonce.
  *
- * A cancel that names the time of its request is kept while parts of that request are live: a part may get the number of another
- * one, and the cancel was about one of them.
+ * A cancel that names the time of its request is kept while parts of that request are live: a part may get the number of
+ * another one, and the cancel was about one of them.
  *
- * Bounded: OPEN_TEXTS_PER_USER and NAMED_TEXTS_PER_USER of a signer, a cancel a live row, a floor a counter. A row on disk has a
- * place, which is used again.
+ * Bounded: OPEN_TEXTS_PER_USER and NAMED_TEXTS_PER_USER of a signer, a cancel a live row, a floor a counter. A row on
+ * disk has a place, which is used again.
  */
 import { assert, must } from '../../core/assert.ts';
 import type { ChainId, UserId } from '../../core/ids.ts';
@@ -32,17 +32,17 @@ export const OPEN_TEXTS_PER_USER = 1_000;
 /** Kept texts of a signer that name one of them: only what was never executed stays longer than a day. */
 export const NAMED_TEXTS_PER_USER = 4_096;
 
-/** Of a signer with that many texts or more, those that are over are looked for once in so many requests. */
+/** For a signer with that many texts or more, expired texts are searched once in this number of requests. */
 const SWEEP_EVERY = 64;
 
 /** A text as it was signed. */
 export interface SignedUse extends Pick<UsedTextRow, 'kind' | 'user' | 'digest'> {
   readonly chainId: ChainId;
-  /** Of a settlement; else 0. */
+  /** The sub-account of a settlement; 0 for other actions. */
   readonly subAccount: number;
-  /** As signed; null for none. */
+  /** The value as it was signed; null if the text has none. */
   readonly nonce: number | null;
-  /** As signed; null for none. */
+  /** The value as it was signed; null if the text has none. */
   readonly expiresNs: bigint | null;
 }
 
@@ -267,7 +267,10 @@ function sweep(state: ClearingState, user: UserId, nowNs: TimestampNs): void {
   }
 }
 
-/** A row has ended, or a part of it: the texts that made it are used up. @param isLast whether no other part of it is live. */
+/**
+ * A row has ended, or a part of it: the texts that made it are used up. @param isLast whether no other part of it is
+ * live.
+ */
 export function endUses(
   state: ClearingState,
   made: MadeRow,

@@ -1,13 +1,14 @@
 /**
- * Approvals beyond the vault (MON-05). A majority of providers shows for a confirmed block that the vault of a chain holds less of an
- * asset than the events booked up to that block say: nothing of the asset is approved on that chain until it holds enough, or an
- * operator accepts that it does not.
+ * Approvals beyond the vault (MON-05). A majority of providers shows for a confirmed block that the vault of a chain
+ * holds less of an asset than the events booked up to that block say: nothing of the asset is approved on that chain
+ * until it holds enough, or an operator accepts that it does not.
  *
  *   chain/vault-holdings.ts ── missing, when it has changed ──▶ here, journaled ──▶ checkpoints leave out its rows, settlements are refused
  *   operator ── accept-deviation ──▶ accepted: that much may be missing; nothing once nothing is missing any more
  *
- * Stopped while missing > the larger of what is accepted and `approval_deviation_tolerance` × what the ledger has there. Requests wait in
- * the queue, and expire there after a day; what was approved before may be executed. It is a fact, so a restart does not forget it.
+ * Stopped while missing > the larger of what is accepted and `approval_deviation_tolerance` × what the ledger has there.
+ * Requests wait in the queue, and expire there after a day; what was approved before may be executed. It is a fact, so a
+ * restart does not forget it.
  */
 import { larger, mulDivFloor } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';

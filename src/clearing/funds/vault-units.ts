@@ -1,6 +1,6 @@
 /**
- * Units of tokens in vaults, as confirmed events say (AMB-116), and what of them is promised: to filled withdrawals
- * (AMB-78), and to live settlements (AMB-82). One unit is never promised twice.
+ * Units of tokens in vaults, as confirmed events state (AMB-116), and the part of them that is promised: to filled
+ * withdrawals (AMB-78), and to live settlements (AMB-82). One unit is never promised twice.
  */
 import { mulDivCeil, powerOfTen } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
@@ -14,7 +14,7 @@ import type { ClearingState } from '../state.ts';
 /**
  * Units of a token that neither a withdrawal nor a settlement is promised and that back no isolated lot.
  *
- * @param isolated what of the lots' backing is free nevertheless: that of the withdrawal in question.
+ * @param isolated the part of the lots' backing that counts as free: the lots of the withdrawal that is judged.
  */
 export function freeUnits(state: ClearingState, token: string, chainId: ChainId, isolated: bigint = 0n): bigint {
   const key = tokenKey(token, chainId) as AssetId;

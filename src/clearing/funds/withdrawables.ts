@@ -6,16 +6,16 @@
  *
  *   promised to filled withdrawals, and to settlements ──────────────────────────────────▶ what they pay from this vault
  *
- * The vault takes off what it paid by approvals with counters that were not booked: so an entry names the booked ones, and what an approval
- * may yet pay is claimed once, by it or by force.
+ * The vault takes off what it paid by approvals with counters that were not booked: so an entry names the booked ones,
+ * and what an approval may yet pay is claimed once, by it or by force.
  *
- * A unit is in the root of one vault only: an asset that lies in several is divided by what is free in each, so that nothing is claimed
- * twice, and where the ledger owes more than is free, all get the same share of it. So the entries of a token are never more than its units
- * in the vault, unless that has paid by force what it had promised.
+ * A unit is in the root of one vault only: an asset that lies in several is divided by what is free in each, so that
+ * nothing is claimed twice, and where the ledger owes more than is free, all get the same share of it. So the entries of
+ * a token are never more than its units in the vault, unless that has paid by force what it had promised.
  *
  * Left out: queued withdrawals; accounts with a position or a
- * negative balance; users that owe what a vault has paid by force; and users whose master key alone may not withdraw, as a vault verifies
- * that key alone.
+ * negative balance; users that owe what a vault has paid by force; and users whose master key alone may not withdraw, as
+ * a vault verifies that key alone.
  */
 import { larger, mulDivFloor, powerOfTen } from '../../core/arithmetic.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
@@ -38,7 +38,7 @@ export interface WithdrawableUnits {
   readonly settlements: number;
 }
 
-/** Of one asset: what all vaults have free, and what all accounts own; 18 decimals. */
+/** The free units of all vaults in one asset, and what all accounts own of it; 18 decimals. */
 interface Share {
   readonly free: bigint;
   owned: bigint;

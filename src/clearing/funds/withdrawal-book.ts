@@ -18,10 +18,13 @@ import type { WithdrawalRow } from '../rows.ts';
 
 /** Places of a user. */
 export const WITHDRAWALS_PER_USER = 64;
-/** A queued row, or one that is filled but not to be signed (MON-04), expires so long after its request, a finished one is shown so long after its end (WDR-12, AMB-135). */
+/**
+ * A queued row, or one that is filled but not to be signed (MON-04), expires so long after its request, a finished one
+ * is shown so long after its end (WDR-12, AMB-135).
+ */
 export const WITHDRAWAL_LIFE_NS: bigint = DAY_NS;
 
-/** What of the amount is of the pool: isolated lots cover the amount first, then the fee. */
+/** The part of the amount that the pool pays: isolated lots cover the amount first, then the fee. */
 export function pooledAmount({ amount, isolated }: Pick<WithdrawalRow, 'amount' | 'isolated'>): Amount18 {
   return isolated >= amount ? ZERO_18 : ((amount - isolated) as Amount18);
 }
@@ -30,7 +33,7 @@ export function pooledAmount({ amount, isolated }: Pick<WithdrawalRow, 'amount' 
 interface Promised {
   /** Base units. */
   readonly units: bigint;
-  /** What of it, fees included, is locked of isolated lots: 18 decimals. */
+  /** The part of it, fees included, that is locked in isolated lots: 18 decimals. */
   readonly isolated: bigint;
 }
 
@@ -66,8 +69,9 @@ function nextDueOf(row: WithdrawalRow): bigint | null {
 }
 
 /**
- * Rows by the time at which something is due of them: a binary heap, in which each row knows its place. Every operation takes
- * the logarithm of the rows there are. What comes first depends on times, requests and places alone, not on how rows came.
+ * Rows by the time at which something is due of them: a binary heap, in which each row knows its place. Every operation
+ * takes the logarithm of the rows there are. What comes first depends on times, requests and places alone, not on how
+ * rows came.
  */
 class DueRows {
   readonly #slots: WithdrawalSlot[] = [];
@@ -131,10 +135,10 @@ export class WithdrawalBook {
   readonly #users = new Map<UserId, (WithdrawalSlot | null)[]>();
   readonly #counters: ReadonlyMap<string, number>;
   readonly #queues = new Map<string, WithdrawalSlot[]>();
-  /** The row of each queue by `<chain>/<user>`, and of whom it is to be found anew. */
+  /** The row whose turn it is, by `<chain>/<user>`; beside it the users for whom it must be found anew. */
   readonly #turns = new Map<string, WithdrawalSlot>();
   readonly #stale = new Set<string>();
-  /** By `token@chain`; what of the pool is locked, without fees, by asset, 18 decimals. */
+  /** Promised units by `token@chain`; then the amount of the pool that is locked, without fees, by asset, 18 decimals. */
   readonly #promised = new Map<string, Promised>();
   readonly #pending = new Map<AssetId, Amount18>();
   /** Amounts of live rows, isolated lots included, by asset and chain. */
@@ -292,7 +296,7 @@ export class WithdrawalBook {
     return this.#due.first?.dueNs ?? null;
   }
 
-  /** Rows of which something will be due by time. */
+  /** Rows for which something will be due at a later time. */
   get dueCount(): number {
     return this.#due.size;
   }

@@ -6,10 +6,10 @@
  *            ▼
  *   free units ≥ payout ─▶ filled     ≥ half of it ─▶ filled in part, the rest is a request of its own     less ─▶ passed over: a claim
  *
- * Claims of a token share one reserve, so that those behind them cannot take every unit that arrives. Half of each increase of
- * free units goes into it, rounded up, until the first claim is payable by half from all that is free; the others, and settlements, take
- * what is not in it. A claim that ends leaves it to the next one; without claims there is none. It is kept with the free units
- * that it was counted with, so that increases are counted once, over restarts too.
+ * Claims of a token share one reserve, so that those behind them cannot take every unit that arrives. Half of each
+ * increase of free units goes into it, rounded up, until the first claim is payable by half from all that is free; the
+ * others, and settlements, take what is not in it. A claim that ends leaves it to the next one; without claims there is
+ * none. It is kept with the free units that it was counted with, so that increases are counted once, over restarts too.
  *
  * A pass takes time by the users who wait in one queue, whatever the number of their requests.
  */
@@ -58,7 +58,7 @@ function countIncrease(state: ClearingState, token: string, chainId: ChainId): v
 
 // ---- the queue
 
-/** Fills the queue of an asset on a chain, and those of other assets there in which a user's turn has come by it. */
+/** Fills the queue of an asset on a chain, and the queues of other assets there that this lets continue. */
 export function fillQueue(
   state: ClearingState,
   asset: AssetId,
@@ -74,7 +74,7 @@ export function fillQueue(
   }
 }
 
-/** After a row of the user ended: its own queue, and the one in which the turn of another may have come. */
+/** After a row of the user has ended: fills its own queue, and the queue in which another row may now have its turn. */
 export function fillAfter(
   state: ClearingState,
   { user, asset, chainId }: Pick<WithdrawalRow, 'user' | 'asset' | 'chainId'>,
@@ -87,7 +87,7 @@ export function fillAfter(
 
 /** A token during a pass. */
 interface TokenUnits {
-  /** Base units: all that are free, no lots' backing among them, and what of them is reserved. */
+  /** Base units: all free ones, without the backing of lots, and the reserved part of these. */
   free: bigint;
   reserve: bigint;
   /** Whether a claim has been passed: the reserve is not for those behind it. */
@@ -129,7 +129,7 @@ function pass(
     }
     const free = freeUnits(state, row.token, chainId);
     const taken = token.free - free;
-    // Of the reserve is taken what others do not have, and then all that it has.
+    // First the part of the reserve that no other claims is taken, then all of it.
     if (taken > token.free - token.reserve) token.reserve = larger(token.reserve - taken, 0n);
     token.free = free;
     const next = state.withdrawals.turnOf(row.user, chainId)?.row ?? null;
@@ -151,7 +151,7 @@ function isBehind(next: WithdrawalRow, row: WithdrawalRow): boolean {
   return next.requestedNs > row.requestedNs || (next.requestedNs === row.requestedNs && next.sequence >= row.sequence);
 }
 
-/** What of the row can be paid now: all, or at least half; null for less. */
+/** The amount of the row that can be paid now: all, or at least half; null for less. */
 function payable(
   state: ClearingState,
   { token, chainId, isolated, payout }: WithdrawalRow,
@@ -179,7 +179,7 @@ function fill(state: ClearingState, slot: WithdrawalSlot, units: bigint, effects
   const decimals = decimalsOf(state, row.token, row.chainId);
   const amount = payoutValue(units, decimals);
   const left = subtract18(row.amount, amount);
-  // Of a token with more than 18 decimals the units of the rest are worth less than those that are missing.
+  // For a token with more than 18 decimals, the units of the remainder are worth less than the missing ones.
   const leftUnits = payoutOf(left, decimals);
   if (leftUnits === 0n) {
     move(state, slot, 'filled', { payout: units }, effects);

@@ -1,4 +1,7 @@
-/** How rows of withdrawals change, whatever the reason: their states, their numbers (AMB-80). The reasons are in withdrawals.ts. */
+/**
+ * How rows of withdrawals change, whatever the reason: their states, their numbers (AMB-80). The reasons are in
+ * withdrawals.ts.
+ */
 import { assert } from '../../core/assert.ts';
 import type { ChainId, UserId } from '../../core/ids.ts';
 import type { Effect } from '../effects.ts';
@@ -48,8 +51,8 @@ export function changed(state: ClearingState, slot: WithdrawalSlot, effects: Eff
 }
 
 /**
- * Rows with a null nonce that are not approved move down when an earlier one ends (AMB-80): filled ones first, so that none of them
- * is behind one that waits for units (MON-04).
+ * Rows with a null nonce that are not approved move down when an earlier one ends (AMB-80): filled ones first, so that
+ * none of them is behind one that waits for units (MON-04).
  */
 export function renumber(state: ClearingState, user: UserId, chainId: ChainId, effects: Effect[]): void {
   const live = state.withdrawals.liveOf(user, chainId);

@@ -16,7 +16,7 @@
  *
  * Locked is in `locked` of the balance: not owned, not available, not margin. Each change is part of one journaled input, so
  * a kill leaves a row in the state before or after it. The chain executes a withdrawal only with an approval, and an
- * approval is signed only of a row in `signing`, of which there is one a user and chain, at the vault's counter.
+ * approval is signed only of a row in `signing`, at most one for a user and chain, at the vault's counter.
  *
  * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
@@ -137,7 +137,7 @@ function lock(state: ClearingState, slot: BalanceSlot | null, amount: Amount18):
   setFunds(state, slot, { owned: subtract18(slot.owned, amount), locked: add18(slot.locked, amount) });
 }
 
-/** Ends a lock. @param taken what of it leaves the balance. */
+/** Ends a lock. @param taken the part of it that leaves the balance. */
 function release(state: ClearingState, slot: BalanceSlot | null, locked: Amount18, taken: Amount18): void {
   if (slot === null || locked === 0n) return;
   const owned = add18(slot.owned, subtract18(locked, taken));
@@ -192,8 +192,8 @@ function returnFunds(
 }
 
 /**
- * Cancels withdrawals of which no approval may exist, the youngest first, until what a vault paid without the node is covered
- * (AMB-85). The queues of their assets are the caller's to fill, after its debit.
+ * Cancels withdrawals for which no approval can exist, the youngest first, until what a vault paid without the node is
+ * covered (AMB-85). The queues of their assets are the caller's to fill, after its debit.
  *
  * @param asset null for all of them. @param isCovered evaluated after each one.
  * @returns the cancelled ones.
@@ -316,8 +316,8 @@ export function applyWithdraw(
 }
 
 /**
- * `POST /withdrawal/cancel`: of a queued or filled row, whose funds return at once (WDR-13). One that names the time of the request
- * cancels one row, once; any other the live row of that number, each time (MON-01).
+ * `POST /withdrawal/cancel`: of a queued or filled row, whose funds return at once (WDR-13). One that names the time of
+ * the request cancels one row, once; any other the live row of that number, each time (MON-01).
  *
  * @returns WITHDRAWAL_NOT_FOUND.
  */
@@ -351,7 +351,10 @@ export function applyCancelWithdrawal(
   return accepted({ success: true });
 }
 
-/** Time has passed: delays are over, unfilled rows expire after a day, finished ones leave after another; DUE_MAX at a time. */
+/**
+ * Time has passed: delays are over, unfilled rows expire after a day, finished ones leave after another; DUE_MAX at a
+ * time.
+ */
 export function applyWithdrawalsDue(state: ClearingState, nowNs: TimestampNs, effects: Effect[]): void {
   // What changes nothing does not count: after a start, a queued row whose delay is over is due for that once more.
   for (let left = DUE_MAX; left > 0; ) {
@@ -428,7 +431,8 @@ export function applyApprovalSigned(
 }
 
 /**
- * A confirmed block is past `validUntil` and the vault's counter has not moved beyond it: the approval can never be used (WDR-10).
+ * A confirmed block is past `validUntil` and the vault's counter has not moved beyond it: the approval can never be used
+ * (WDR-10).
  *
  * @returns WITHDRAWAL_NOT_FOUND.
  */
@@ -501,12 +505,13 @@ export function applyWithdrew(
 }
 
 /**
- * A booked payout is no longer on the chain, whose resumption the operator ordered: the vault has the units again, and its counter
- * is lower than the ledger's. The row is approved as before, with what was paid locked out of the pool: its approval may still be
- * executed, then it is booked again; else it lapses like any other, and its funds return. The highest counter comes first.
+ * A booked payout is no longer on the chain, whose resumption the operator ordered: the vault has the units again, and
+ * its counter is lower than the ledger's. The row is approved as before, with what was paid locked out of the pool: its
+ * approval may still be executed, then it is booked again; else it lapses like any other, and its funds return. The
+ * highest counter comes first.
  *
- * Without its row, which stays for a day, or where the ledger cannot hold the sums, the counter follows alone: the operator puts
- * the funds right (docs/funds.md).
+ * Without its row, which stays for a day, or where the ledger cannot hold the sums, the counter follows alone: the
+ * operator puts the funds right (docs/funds.md).
  *
  * @returns `{"result":"restored" | "unknown" | "duplicate"}`; `duplicate`: nothing changed.
  */
@@ -562,8 +567,8 @@ function restore(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]):
 }
 
 /**
- * Books a payout and its fee: each takes what is locked of isolated lots first, then of the pool; what is over returns to where
- * it came from. A fee out of lots is pooled with that, as the rebalancing pool has the asset itself.
+ * Books a payout and its fee: each takes what is locked of isolated lots first, then of the pool; what is over returns to
+ * where it came from. A fee out of lots is pooled with that, as the rebalancing pool has the asset itself.
  */
 function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18): void {
   const { token, chainId, asset, amount, fee, isolated, payout } = row;

@@ -4,9 +4,9 @@
  *
  *   detection judges an account ─▶ candidates ──one pass in steps, at most once a second──▶ AtRisk, counts, the worst accounts
  *
- * Detection names accounts that may be at risk; a pass judges each of them exactly, at the prices of its step. So a price that
- * moves a hundred thousand accounts costs one note per account, and the passes at most a tenth of the thread: after one that
- * took longer than a tenth of the interval the next one waits longer.
+ * Detection names accounts that may be at risk; a pass judges each of them exactly, at the prices of its step. So a price
+ * that moves a hundred thousand accounts costs one note per account, and the passes at most a tenth of the thread: after
+ * one that took longer than a tenth of the interval the next one waits longer.
  *
  * Not here: which accounts may be at risk (detection.ts), the figures (src/risk/at-risk.ts).
  */
@@ -145,7 +145,7 @@ export class AtRiskAccounts {
   #nextPassMs = Number.NEGATIVE_INFINITY;
   #published: AtRisk = { timestampNs: 0n as TimestampNs, assets: [] };
   #counts: AtRiskCounts = { atRisk: 0, shielded: 0 };
-  /** Of the last pass: the accounts with the smallest surplus, and its time. */
+  /** The accounts with the smallest surplus in the last pass, and the time of that pass. */
   #worst: readonly SubAccountSlot[] = [];
   #passedNs = 0n as TimestampNs;
 

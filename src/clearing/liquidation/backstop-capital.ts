@@ -31,7 +31,10 @@ function changeCredits(state: ClearingState, change: bigint): void {
   state.dirty.totals.add(totals);
 }
 
-/** Credits USD to a sub-account of the backstop out of its capital. @returns what was credited: less only if a balance could not hold it. */
+/**
+ * Credits USD to a sub-account of the backstop out of its capital. @returns what was credited: less only if a balance
+ * could not hold it.
+ */
 export function giveCredit(state: ClearingState, account: SubAccountSlot, usd: Amount18): Amount18 {
   assert(usd >= 0n, 'a credit is not negative');
   const balance = accountBalance(state, account, USD);

@@ -2,8 +2,8 @@
  * What is in a sub-account of the backstop, as its loop sees it: positions and spot assets with a market, largest exposure
  * first, and whether prices allow to judge the account at all.
  *
- *   updated   each asset had an oracle price since the node started, but for a credit that counts nothing; or an hour has passed (AMB-110, MON-11)
- *   priced    no asset is circuit-broken, but for a credit of less than 1 USD (AMB-45)
+ *   updated   each asset had an oracle price since the node started, apart from a credit that counts nothing; or an hour has passed (AMB-110, MON-11)
+ *   priced    no asset is circuit-broken, apart from a credit of less than 1 USD (AMB-45)
  */
 
 import { compareAssetIds } from '../../core/ids.ts';
@@ -58,8 +58,8 @@ export function isPriced(holdings: readonly Holding[], nowNs: TimestampNs): bool
 }
 
 /**
- * Whether a spot balance stays unsold for good: no market, less than a lot, or dust of a broken asset. It goes to account 0 with
- * the rest.
+ * Whether a spot balance stays unsold for good: no market, less than a lot, or dust of a broken asset. It goes to account
+ * 0 with the rest.
  */
 function isUnsellable(state: ClearingState, { risk, amount }: Holding, nowNs: TimestampNs): boolean {
   const market = state.marketOfAsset.get(risk.asset);
@@ -77,7 +77,7 @@ interface Tradable extends Holding {
   readonly market: MarketSlot;
 }
 
-/** Those that can be traded, by |amount| × mark, largest first; ties by market index, a position before a balance. */
+/** Holdings that can be traded, by |amount| × mark, largest first; ties by market index, a position before a balance. */
 export function largestFirst(
   state: ClearingState,
   holdings: readonly Holding[],

@@ -1,6 +1,6 @@
 /**
- * The loop of the backstop over what it has taken over (service spec 3.6.8, BKS-04 to BKS-07, AMB-60): what each step makes of a
- * row, by the state and the time of the batch alone, one piece at a time.
+ * The loop of the backstop over what it has taken over (service spec 3.6.8, BKS-04 to BKS-07, AMB-60): what each step
+ * makes of a row, by the state and the time of the batch alone, one piece at a time.
  *
  *   an order is outstanding, or trade ids are requested ──▶ wait
  *   1  net     a position that another row has on the other side: closed against it at the mark
@@ -8,8 +8,9 @@
  *   3  close   nothing is left to sell: quote legs fold, what lacks is posted, USD returns to the capital
  *   4  check   surplus below zero: deleverage; no counterparty, or the cap reached: post up to 2 %
  *
- * A row that is deleveraging is checked before it is clipped. After a start nothing but netting happens before each asset had an
- * oracle price; while one is circuit-broken the row is clipped as far as there are prices, and neither closed nor checked.
+ * A row that is deleveraging is checked before it is clipped. After a start nothing but netting happens before each asset
+ * had an oracle price; while one is circuit-broken the row is clipped as far as there are prices, and neither closed nor
+ * checked.
  *
  * States and transitions: backstop-states.ts. Not here: the trades of auto-deleveraging (deleveraging.ts).
  */
@@ -135,8 +136,8 @@ function check({ row, account, nowNs }: Work): Step {
 // ---- netting
 
 /**
- * Positions of an asset that can be netted, the oldest row first. Left out are those of rows with an outstanding order, which
- * counts on what its row has, and those that no leg could hold the proceeds of.
+ * Positions of an asset that can be netted, the oldest row first. Left out are those of rows with an outstanding order,
+ * which counts on what its row has, and those that no leg could hold the proceeds of.
  */
 function nettingPositions(state: ClearingState, asset: AssetId, mark: Amount18): readonly PositionSlot[] {
   return liveRows(state).flatMap((row) => {
@@ -148,7 +149,7 @@ function nettingPositions(state: ClearingState, asset: AssetId, mark: Amount18):
   });
 }
 
-/** An asset with a price of which this row has one side and another row the other; null where there is none. */
+/** An asset with a price in which this row is on one side and another row on the other; null if there is none. */
 function nettable(state: ClearingState, { account, holdings, nowNs }: Work): AssetId | null {
   for (const { risk, isSpot } of holdings) {
     const { mark, isBroken } = termsOf(risk, nowNs).prices;
@@ -162,8 +163,8 @@ function nettable(state: ClearingState, { account, holdings, nowNs }: Work): Ass
 }
 
 /**
- * Closes the longs of an asset against its shorts, over all rows, the oldest of each side first, at the mark (BKS-04): without a
- * trade, a fee or an id.
+ * Closes the longs of an asset against its shorts, over all rows, the oldest of each side first, at the mark (BKS-04):
+ * without a trade, a fee or an id.
  */
 function net(state: ClearingState, asset: AssetId, nowNs: TimestampNs): void {
   const { mark } = termsOf(riskSlot(state, asset), nowNs).prices;
@@ -187,7 +188,10 @@ function net(state: ClearingState, asset: AssetId, nowNs: TimestampNs): void {
 
 // ---- clips
 
-/** The clip that is due: of the largest holding that has a price; null where none is, or the last one was less than a second ago. */
+/**
+ * The clip that is due: of the largest holding that has a price; null where none is, or the last one was less than a
+ * second ago.
+ */
 function clipOf(state: ClearingState, { row, account, holdings, nowNs }: Work): NodeOrder | null {
   // mutant: clip-interval
   if (nowNs < row.clipNs + CLIP_INTERVAL_NS) return null;
@@ -265,8 +269,8 @@ function canClose(state: ClearingState, { account, holdings }: Work): boolean {
 }
 
 /**
- * Closes the row: quote legs fold into USD, what lacks is posted (BKS-07), USD returns to the capital, and what could not be sold goes
- * to account 0 in kind. The index is free for another account.
+ * Closes the row: quote legs fold into USD, what lacks is posted (BKS-07), USD returns to the capital, and what could not
+ * be sold goes to account 0 in kind. The index is free for another account.
  */
 function close(state: ClearingState, { row, account, holdings, nowNs }: Work, effects: Effect[]): void {
   const { user, subAccount } = account.row;

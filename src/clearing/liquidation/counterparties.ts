@@ -1,6 +1,6 @@
 /**
- * Counterparties of auto-deleveraging (ADL-01 to ADL-03, AMB-59): profitable positions on the other side of one of the backstop, in
- * the order of their score, by confirmed state alone.
+ * Counterparties of auto-deleveraging (ADL-01 to ADL-03, AMB-59): profitable positions on the other side of one of the
+ * backstop, in the order of their score, by confirmed state alone.
  *
  *   positions of the asset ─▶ other side, with a profit ─▶ standing ─▶ rough score ─▶ exact score ─▶ the first ADL_TRADES_MAX
  *
@@ -19,7 +19,10 @@ import { isBackstop } from './liquidation-rows.ts';
 
 /** Trades of one answer at most: the rest follows with the next one. */
 export const ADL_TRADES_MAX = 256;
-/** Positions that a step looks at: some 3 ms. In a market with more, they are searched beforehand (counterparty-search.ts). */
+/**
+ * Positions that a step looks at: some 3 ms. In a market with more, they are searched beforehand
+ * (counterparty-search.ts).
+ */
 export const ADL_SCAN_MAX = 4_096;
 /** Scores that differ by more are not compared exactly. */
 const ROUGH_ERROR = 1e-9;
@@ -29,7 +32,7 @@ export interface ClosingTarget {
   readonly market: MarketSlot;
   readonly position: PositionSlot;
   readonly terms: AssetTerms;
-  /** Of `adlPrice`. */
+  /** The price that `adlPrice` gives. */
   readonly price: RawPrice;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The search for counterparties in a market with more positions than a step looks at: in slices, between batches, on clearing's
- * thread. It is part of no decision: what it found goes into the step as an input (FoundCounterparties), and the step ranks
- * those accounts by the state as it is then. So a position that changes during the search may be missed until the next one.
+ * The search for counterparties in a market with more positions than a step looks at: in slices, between batches, on
+ * clearing's thread. It is part of no decision: what it found goes into the step as an input (FoundCounterparties), and
+ * the step ranks those accounts by the state as it is then. So a position that changes during the search may be missed
+ * until the next one.
  *
  * Rows are searched for one after the other; a row with several such markets is searched in one after the other, until
  * counterparties are found.

@@ -4,13 +4,14 @@
  *
  *   step: market, counterparties ──tradeIdsWanted──▶ market ──tradeIdsReserved──▶ all of it found anew ──▶ trades
  *
- * Nothing but the market is remembered between the two: whether the sub-account still needs it, against whom and how much is decided
- * by the state when the ids are here. Ids are used then or never, so that the ids of confirmed trades rise. One answer serves
- * one sub-account, with at most ADL_TRADES_MAX trades. Of a market with more positions than a step looks at, the counterparties
- * that were searched for the step are remembered too (counterparty-search.ts): they alone are ranked anew.
+ * Nothing but the market is remembered between the two: whether the sub-account still needs it, against whom and how much
+ * is decided by the state when the ids are here. Ids are used then or never, so that the ids of confirmed trades rise.
+ * One answer serves one sub-account, with at most ADL_TRADES_MAX trades. Of a market with more positions than a step
+ * looks at, the counterparties that were searched for the step are remembered too (counterparty-search.ts): they alone
+ * are ranked anew.
  *
- * A counterparty is judged by its confirmed state; its orders stay, and clearing judges their fills. Closing at a price leaves its
- * equity at that price as it was.
+ * A counterparty is judged by its confirmed state; its orders stay, and clearing judges their fills. Closing at a price
+ * leaves its equity at that price as it was.
  *
  * Not here: when the backstop deleverages (backstop.ts), the figures (src/risk/liquidation.ts).
  */
@@ -85,8 +86,8 @@ interface Unsearched extends ClosingTarget {
 }
 
 /**
- * The market in which a sub-account is to be deleveraged: the one with its largest exposure in which the cap leaves a lot and
- * a counterparty has a profit (ADL-04, ADL-06).
+ * The market in which a sub-account is to be deleveraged: the one with its largest exposure in which the cap leaves a lot
+ * and a counterparty has a profit (ADL-04, ADL-06).
  *
  * @param found what was searched in markets with more positions than a step looks at.
  * @returns null where there is none: the book and the capital are left.
@@ -128,7 +129,10 @@ function counterpartiesIn(
   return ranked(state, target, positionsOf(state, target, known.accounts), nowNs);
 }
 
-/** The market in which counterparties of an account are to be searched before it can be deleveraged; null where none is. */
+/**
+ * The market in which counterparties of an account are to be searched before it can be deleveraged; null if there is
+ * none.
+ */
 export function unsearchedOf(
   state: ClearingState,
   account: SubAccountSlot,
@@ -260,7 +264,10 @@ function increased(
   return list.map((entry) => (entry === known ? { asset, quantity: add18(entry.quantity, by) } : entry));
 }
 
-/** One trade, at the time at which its id was given away: both legs at the price, no fee, no order. @returns the base that was closed. */
+/**
+ * One trade, at the time at which its id was given away: both legs at the price, no fee, no order. @returns the base
+ * that was closed.
+ */
 function trade(
   state: ClearingState,
   { market, position, side, price }: Deleveraging,

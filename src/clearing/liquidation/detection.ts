@@ -184,8 +184,8 @@ export class Detection {
   }
 
   /**
-   * What each leg may cost before the account has to be judged again, in 10^-18 USD: before it is at risk, or, where it is, below
-   * maintenance. null: with every price.
+   * What each leg may cost before the account has to be judged again, in 10^-18 USD: before it is at risk, or, where it
+   * is, below maintenance. null: with every price.
    */
   #allowance(sums: RiskSums, count: number, atRisk: boolean): number | null {
     if (sums.maintenance < 0n) return null;

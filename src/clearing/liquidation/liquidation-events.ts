@@ -1,6 +1,7 @@
 /**
- * What operators count and log of liquidations: one event for each that begins or ends, with the figures of the account at that
- * moment, and one for each trade of auto-deleveraging. Derived from the effects of a batch and the state after it.
+ * What operators count and log of liquidations: one event for each that begins or ends, with the figures of the account
+ * at that moment, and one for each trade of auto-deleveraging. Derived from the effects of a batch and the state after
+ * it.
  *
  *   liquidationChanged begun ─▶ begun
  *                      ended ─▶ takenOver if the backstop has taken the account over, else healthy
@@ -36,7 +37,7 @@ export type LiquidationEvent =
     })
   | (OfAccount & TakenOver & { readonly kind: 'takenOver' })
   | (OfAccount & {
-      /** Of the counterparty: its position was closed. */
+      /** The event of the counterparty, whose position was closed. */
       readonly kind: 'deleveraged';
       /** The sub-account of the backstop. */
       readonly index: number;

@@ -103,7 +103,10 @@ export function isOutstanding(state: ClearingState, row: OrderRow): boolean {
   );
 }
 
-/** A node-made order is over, or was not admitted: if it is the outstanding one, its row may go on. @returns whether it was. */
+/**
+ * A node-made order is over, or was not admitted: if it is the outstanding one, its row may go on. @returns whether it
+ * was.
+ */
 export function nodeOrderOver(
   state: ClearingState,
   { user, subAccount, orderId }: { readonly user: UserId; readonly subAccount: number; readonly orderId: OrderId },

@@ -45,9 +45,9 @@ export interface DetectionListener {
   readonly pricesMoved: () => void;
 }
 
-/** For operators. */
+/** Figures for the operator API. */
 export interface LiquidationCounts {
-  /** Accounts under liquidation, and those of them whose round is repeated for want of a price or a market. */
+  /** Accounts under liquidation, and how many of them repeat their round because a price or a market is missing. */
   readonly liquidating: number;
   readonly blocked: number;
 }
@@ -62,7 +62,7 @@ export class Pacing {
   readonly #search = new CounterpartySearch();
   /** Rows one after the other that had no due step, since something may have changed. */
   #restingRows = 0;
-  /** Of the last look at all rows, and of the one that is under way. */
+  /** Counted by the last look at all rows, and by the one that is under way. */
   #blocked = 0;
   #blockedSoFar = 0;
 
@@ -87,8 +87,8 @@ export class Pacing {
   }
 
   /**
-   * Milliseconds until a check may find what follows from time alone, from 0: every 10 ms while there are rounds or open rows
-   * of the backstop, else when all assets are due.
+   * Milliseconds until a check may find what follows from time alone, from 0: every 10 ms while there are rounds or open
+   * rows of the backstop, else when all assets are due.
    */
   nextCheckMs(state: ClearingState, nowNs: TimestampNs, nowMs: number): number {
     const { liquidations, backstopRows, risks, settings } = state;

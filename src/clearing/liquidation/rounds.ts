@@ -18,18 +18,19 @@
  *
  * A row ends as soon as the account is not to be liquidated any more (LIQ-03), but not while an order is outstanding or
  * an `accountCleared` is pending: an answer for a liquidation that is over would be taken for that of the next.
- * After the last round, or without an open position, the backstop takes the account over (take-over.ts), which ends the row too.
+ * After the last round, or without an open position, the backstop takes the account over (take-over.ts), which ends the
+ * row too.
  *
  * A round counts when every open position with a usable price has had its order. One of a halted market gets none: the
- * round is repeated at the interval under its number, and nothing is taken over meanwhile. One without a price gets none either,
- * and goes with the account when that is taken over (MON-11). Before all that the account holds has had a price since the start
- * of the node, or an hour after it, nothing begins and nothing is ordered (AMB-110).
+ * round is repeated at the interval under its number, and nothing is taken over meanwhile. One without a price gets none
+ * either, and goes with the account when that is taken over (MON-11). Before all that the account holds has had a price
+ * since the start of the node, or an hour after it, nothing begins and nothing is ordered (AMB-110).
  *
  * A step is decided by the state and the time of its batch alone, so a step too many changes nothing. When a step is due is
  * `isStepDue`; steps are made by pacing.ts.
  *
- * Not here: which accounts are looked at (detection.ts), the figures (src/risk/liquidation.ts), what a fill of such an order is
- * checked for (fill-checks.ts).
+ * Not here: which accounts are looked at (detection.ts), the figures (src/risk/liquidation.ts), what a fill of such an
+ * order is checked for (fill-checks.ts).
  */
 import { must } from '../../core/assert.ts';
 import type { AssetId } from '../../core/ids.ts';

@@ -1,10 +1,12 @@
 /**
- * Take-over: what the book did not absorb of an account moves to a sub-account of the backstop of its own (BKS-01 to BKS-03).
+ * Take-over: what the book did not absorb of an account moves to a sub-account of the backstop of its own (BKS-01 to
+ * BKS-03).
  *
  *   every spot balance, every leg with its cost ─▶ sub-account ─▶ credited up to 2 % above its initial margin (AMB-58)
  *
- * While all sub-accounts of the backstop are in use, an account joins a row of its kind: holdings are added up, leg by leg, and the
- * credit is that of the row as it then is. So small accounts, however many, keep no other one from being taken over.
+ * While all sub-accounts of the backstop are in use, an account joins a row of its kind: holdings are added up, leg by
+ * leg, and the credit is that of the row as it then is. So small accounts, however many, keep no other one from being
+ * taken over.
  *
  * The source keeps its sub-account, empty. What a withdrawal has locked is not the account's any more (AMB-72) and stays.
  *
@@ -39,8 +41,8 @@ function isEmpty({ balances, positions }: SubAccountSlot): boolean {
 }
 
 /**
- * An index for a new row (decision: closed indices are used again): the lowest closed one of the same kind and asset, else the
- * lowest that was never used, else the lowest closed one. Accounts that the backstop's user created are its own.
+ * An index for a new row (decision: closed indices are used again): the lowest closed one of the same kind and asset,
+ * else the lowest that was never used, else the lowest closed one. Accounts that the backstop's user created are its own.
  *
  * @returns null when all are taken.
  */
@@ -79,8 +81,8 @@ function canJoin(target: SubAccountSlot, source: SubAccountSlot): boolean {
 }
 
 /**
- * The row that an account joins when no index is free: of its kind and asset, without an outstanding order or request, that with
- * the most equity; of equal ones the lowest index. null: none at this moment.
+ * The row that an account joins when no index is free: of its kind and asset, without an outstanding order or request,
+ * that with the most equity; of equal ones the lowest index. null: none at this moment.
  */
 function rowToJoin(state: ClearingState, source: SubAccountSlot, nowNs: TimestampNs): BackstopRow | null {
   let best: { readonly row: BackstopRow; readonly equity: bigint } | null = null;

@@ -1,6 +1,6 @@
 /**
- * The accounts with borrows that hold an asset, each with the prices at which it has to be judged again: dense arrays, so that a
- * price is compared with a hundred thousand accounts in a fraction of a millisecond.
+ * The accounts with borrows that hold an asset, each with the prices at which it has to be judged again: dense arrays, so
+ * that a price is compared with a hundred thousand accounts in a fraction of a millisecond.
  *
  *   index    account   below: weighed price of a credit      above: weighed price of a borrow
  *            (an account's credit is judged when the price falls below, its borrow when it rises above)

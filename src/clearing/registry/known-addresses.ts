@@ -1,6 +1,6 @@
 /**
- * Addresses of a chain that belong to the exchange itself, by the registry: the vault and every token that an asset has or had. What a
- * vault pays to one of them is lost to its owner (MON-14).
+ * Addresses of a chain that belong to the exchange itself, by the registry: the vault and every token that an asset has
+ * or had. What a vault pays to one of them is lost to its owner (MON-14).
  */
 import type { ChainId } from '../../core/ids.ts';
 import { type Reject, reject } from '../../core/reject.ts';

@@ -272,7 +272,10 @@ export function riskOf(asset: AssetRow): RiskParameters {
   return asset.riskJson === null ? DEFAULT_RISK : parseRisk(asset.riskJson);
 }
 
-/** An index of the registry, or one of its tokens on its chain: such an asset has no row, hence no collateral value (AMB-108). */
+/**
+ * An index of the registry, or one of its tokens on its chain: such an asset has no row, hence no collateral value
+ * (AMB-108).
+ */
 export function knowsAsset(state: ClearingState, assetId: AssetId): boolean {
   return state.assets.has(assetId) || state.tokens.has(assetId);
 }

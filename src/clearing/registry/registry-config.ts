@@ -144,7 +144,10 @@ interface Start {
   readonly started_ns: string;
 }
 
-/** The node has started: from now on first prices are waited for (MON-11). Not part of the state hash, as breakers of marks. */
+/**
+ * The node has started: from now on first prices are waited for (MON-11). Not part of the state hash, as breakers of
+ * marks.
+ */
 export function placeStart(state: ClearingState, nowNs: TimestampNs): void {
   const start: Start = { started_ns: nowNs.toString() };
   placeConfig(state, { kind: 'start', key: '', json: JSON.stringify(start) });

@@ -25,9 +25,9 @@ type View = Readonly<Record<string, unknown>>;
 export interface MarketChange {
   readonly priceDecimals?: number;
   readonly quantityDecimals?: number;
-  /** Of the price, 18 decimals, above 0. */
+  /** The step of prices, 18 decimals, above 0. */
   readonly tickSize?: Amount18;
-  /** Of the base asset, 18 decimals, above 0. */
+  /** The smallest quantity of the base asset, 18 decimals, above 0. */
   readonly minimumQuantity?: Amount18;
   readonly minimumNotional?: Amount18;
   readonly makerFeeRate?: number;

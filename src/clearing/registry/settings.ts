@@ -18,8 +18,8 @@ import { reject } from '../../core/reject.ts';
 import { MILLISECOND_NS } from '../../core/units.ts';
 
 /**
- * Orders at fault, and fills of others that were undone for them, in a window before new orders are refused for the cool-down
- * (AMB-124, MON-08). The first two are `fault_orders` and `fault_orders_market_maker` too.
+ * Orders at fault, and fills of others that were undone for them, in a window before new orders are refused for the
+ * cool-down (AMB-124, MON-08). The first two are `fault_orders` and `fault_orders_market_maker` too.
  */
 interface FaultSettings {
   readonly fault_budget: number;

@@ -2,8 +2,8 @@
  * Adding a signer to an account (MSG-39, wire.md 7.20, G9): the only change of a configuration after its first set-up
  * (MSG-05), and no signer is ever taken out (MSG-42). Who signed was judged before (clearing.ts).
  *
- * A user who never had funds may add signers as well and is durable from then on (AMB-139). Keys are free, so places of these
- * accounts are limited: UNFUNDED_SIGNERS_MAX. A user with funds needs none of them.
+ * A user who never had funds may add signers as well and is durable from then on (AMB-139). Keys are free, so places of
+ * these accounts are limited: UNFUNDED_SIGNERS_MAX. A user with funds needs none of them.
  */
 import { must } from '../../core/assert.ts';
 import { UNFUNDED_SIGNERS_MAX } from '../../core/limits.ts';

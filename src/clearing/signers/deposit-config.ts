@@ -1,7 +1,7 @@
 /**
- * The first set-up of an account's signers, by the deposit overload (MSG-04 to MSG-10, AMB-132). It counts if nothing was ever
- * configured for the account and the configuration breaks no rule; else the deposit is credited and no more. `config_nonce`
- * stays 0.
+ * The first set-up of an account's signers, by the deposit overload (MSG-04 to MSG-10, AMB-132). It counts if nothing was
+ * ever configured for the account and the configuration breaks no rule; else the deposit is credited and no more.
+ * `config_nonce` stays 0.
  *
  * The signature of the master key was verified before (chain/deposit-config.ts).
  */

@@ -58,7 +58,7 @@ export const DEFAULT_SIGNERS: SignerConfig = {
   signers: [],
 };
 
-/** The keys that signed an action, of which the signatures are verified. */
+/** The keys whose verified signatures an action has. */
 export interface SignedBy {
   readonly hasMaster: boolean;
   readonly coSigners: readonly SignerKey[];
@@ -135,9 +135,9 @@ export function refuseSigners(
 }
 
 /**
- * An order is judged by its co-signers at its creation, so one that was signed in time is taken later. Where a co-signer would not
- * be taken at its arrival any more, so much time must not have passed (MSG-34, MON-12): a key that has ended signs nothing that is
- * dated back.
+ * An order is judged by its co-signers at its creation, so one that was signed in time is taken later. Where a co-signer
+ * would not be taken at its arrival any more, so much time must not have passed (MSG-34, MON-12): a key that has ended
+ * signs nothing that is dated back.
  *
  * @param ageMaxNs from the creation to the arrival. @returns as refuseSigners, or REQUEST_TOO_OLD.
  */
@@ -158,7 +158,10 @@ export function refuseCancelSigners(config: SignerConfig, signedBy: SignedBy, at
   return refuseCoSigners(config, signedBy.coSigners, atNs) ?? refuseWeightless(config, signedBy);
 }
 
-/** Signers without any weight, or none, may do nothing: neither log in nor cancel (MON-13). The co-signers are registered. */
+/**
+ * Signers without any weight, or none, may do nothing: neither log in nor cancel (MON-13). The co-signers are
+ * registered.
+ */
 export function refuseWeightless(config: SignerConfig, signedBy: SignedBy): Reject | null {
   // mutant: signers-without-weight
   if (weightOf(config, signedBy) > 0) return null;

@@ -68,8 +68,8 @@ export const ACTIONS_UNANSWERED_MAX = 2_048;
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
 
 /**
- * Refused before clearing (a reject), or decided by clearing: null when it was done, `duplicate` when the same text had done it and
- * its row is live (MON-01), else clearing's refusal, which is answered with status 200 (AMB-67).
+ * Refused before clearing (a reject), or decided by clearing: null when it was done, `duplicate` when the same text had
+ * done it and its row is live (MON-01), else clearing's refusal, which is answered with status 200 (AMB-67).
  */
 export type ClearingVerdict = Outcome<Reject | 'duplicate' | null>;
 
@@ -177,8 +177,8 @@ export class AccountActions {
   }
 
   /**
-   * `POST /multisig/add-signer`. A value of `GET /nonce` in the request is judged as at a login (wire.md 3.2), and consumed when
-   * the signer was added.
+   * `POST /multisig/add-signer`. A value of `GET /nonce` in the request is judged as at a login (wire.md 3.2), and
+   * consumed when the signer was added.
    */
   async addSigner(request: ActionRequest<SignedAddSigner>, user: UserId): Promise<ClearingVerdict> {
     const { signer, weight, sessionDurationNs, ceNonce, omsNonce } = request.inner;
@@ -209,7 +209,7 @@ export class AccountActions {
     const amountIn = parseAmountText(inner.amountIn, form);
     if (amountOut === null) return rejected({ ...BAD_AMOUNT, field: 'amount_out' });
     if (amountIn === null) return rejected({ ...BAD_AMOUNT, field: 'amount_in' });
-    /** Of the two that verify without a nonce, the one that was signed. */
+    /** Of the two texts that a request without a nonce may have signed, the one that verifies. */
     let signed = request.text;
     const decided = await this.#decided(request, user, {
       kind: 'settle',
@@ -392,7 +392,7 @@ interface Action {
   readonly refuse?: () => Reject | null;
   /** Instead of the signatures over the text of the request alone. */
   readonly verify?: () => Promise<Reject | null>;
-  /** Clearing's answer to a user of whom it has no row; null: it is to decide. */
+  /** Clearing's answer to a user without a row; null: the action goes to clearing, which decides. */
   readonly ofUnknown: () => Reject | null;
   readonly prepare: () => Prepared;
 }

@@ -13,7 +13,7 @@ import type { OrderSettings } from '../orders/settings.ts';
 
 /** Signatures in flight for each thread of the pool: some 5 ms of work. */
 export const SIGNATURES_IN_FLIGHT = 96;
-/** Of the bound of a wait: how long a market may leave the probe unanswered. */
+/** The part of the bound of a wait for which a market may leave the probe unanswered. */
 const MARKET_SHARE = 0.5;
 /** A multiple of the bound: how old the oldest unflushed event may be while no answer waits for it. */
 const FLUSH_MULTIPLE = 20;
@@ -75,7 +75,7 @@ export class Admission {
     return false;
   }
 
-  /** So many orders waited too long; counted for the stage for which they waited. */
+  /** Counts orders that waited too long, for the stage that they waited for. */
   refused(orders: number): void {
     const { nowMs, refused } = this.#parts;
     const isRecent = nowMs() - this.#closedAtMs <= this.waitMsMax;

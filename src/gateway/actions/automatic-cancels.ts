@@ -24,7 +24,7 @@ const NOTHING_TO_CANCEL = reject(
 );
 const TOO_MANY = reject('SERVICE_UNAVAILABLE', 'too many timers run, try again');
 const NS_PER_MS = 1_000_000n;
-/** Of the orders of ended connections: about a millisecond, however many end at once. */
+/** Cancels of the orders of ended connections in one turn: about a millisecond, however many connections end at once. */
 export const CANCELS_PER_TURN = 256;
 
 interface AutomaticCancelParts {
@@ -94,7 +94,7 @@ export class AutomaticCancels {
     }
   }
 
-  /** As much of each market as of any other. */
+  /** Sends groups in rotation, one market after the other. */
   #sendGroups(): void {
     const share = Math.ceil(CANCELS_PER_TURN / this.#waiting.size);
     let sent = 0;

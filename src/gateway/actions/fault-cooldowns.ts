@@ -1,13 +1,14 @@
 /**
  * What rollbacks by a user's own fault cost (AMB-124, MON-08): beyond a budget the user's new orders are refused for the
- * cool-down, and what rests is cancelled. A fill between two accounts of one user is no other user's loss, and does not count.
+ * cool-down, and what rests is cancelled. A fill between two accounts of one user is no other user's loss, and does not
+ * count.
  *
  *   clearing ─FillRolledBack─▶ party at fault ─▶ budget (sessions/fault-budget.ts) ─▶ cooling
  *                                                     creates: RATE_LIMITED, bucket `faults` ◀─┤
  *                              cancel-all in every market, Canceled `RateLimited`, sent once  ◀─┘
  *
- * Cancels stay possible. Markets with a full ring are tried again every turn; the users that wait for that are among those that
- * cool down, so there are no more of them than the budget remembers.
+ * Cancels stay possible. Markets with a full ring are tried again every turn; the users that wait for that are among
+ * those that cool down, so there are no more of them than the budget remembers.
  */
 import type { UserId } from '../../core/ids.ts';
 import { ORDER_END, ROLLBACK_REASON_WORD } from '../../core/order-terms.ts';

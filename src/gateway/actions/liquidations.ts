@@ -29,7 +29,7 @@ import { type ActionAnswer, NO_SKIPS, type PreparedCreate } from '../orders/entr
 import type { OrderManager } from '../orders/order-manager.ts';
 import type { OrderEntry } from './order-entry.ts';
 
-/** As a client signs that any rate is accepted. */
+/** The fee limit by which a client accepts any rate. */
 const NO_FEE_LIMIT = 0xffff_ffff;
 /** No client signed it; on the wire it is `[]`. */
 const NO_SIGNATURE: Uint8Array = new Uint8Array(0);

@@ -10,8 +10,8 @@
  *                                      each reserved, in order of submission
  *                                      [batch begins] item item … [batch ends]      (BAT-01 to BAT-10, AMB-26)
  *
- * A full ring, a closed market or a full pool is an answer before anything changed. Cancels and reductions of the node itself
- * may use the reserved capacity of a ring.
+ * A full ring, a closed market or a full pool is an answer before anything changed. Cancels and reductions of the node
+ * itself may use the reserved capacity of a ring.
  *
  * Invariants
  *   (1) Nothing is reserved unless the ring of the market can take the message; of a batch, all its items there.
@@ -119,7 +119,10 @@ export interface ActionOrigin {
   readonly hops?: ActionHops | null;
   /** The cancel-on-disconnect group of its connection; none unless given. */
   readonly group?: DisconnectGroup | null;
-  /** Co-signers of the account opened the session: its cancels need no signature, nor weight (AMB-136). False unless given. */
+  /**
+   * Co-signers of the account opened the session: its cancels need no signature, nor weight (AMB-136). False unless
+   * given.
+   */
   readonly byCoSigners?: boolean;
 }
 
@@ -130,11 +133,11 @@ interface OrderEntryParts {
   readonly requests: OrderRequests;
   readonly verifier: Pick<SignatureVerifier, 'verify'>;
   readonly limits: Pick<UserLimits, 'charge' | 'partOf'>;
-  /** Who may sign for an account. */
+  /** The keys that may sign for an account. */
   readonly signers: Pick<SignerQueries, 'configOf'>;
   /** One per shard; market m lives on shard m mod shards. */
   readonly shards: readonly Publication[];
-  /** Of the hashes of ids. */
+  /** The key of the hashes of ids. */
   readonly idKey: HashKey;
   readonly nowNs: () => TimestampNs;
   /** Markets that have been restored and take orders. */
@@ -158,7 +161,7 @@ export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the conne
 const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
 
-/** In place of a master signature where none is needed. */
+/** Stands for the master signature where none is needed. */
 const NO_MASTER: Uint8Array = new Uint8Array(SIGNATURE_BYTES);
 const NO_TIME = 0n as TimestampNs;
 const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
@@ -177,11 +180,14 @@ interface Item<Prepared extends PreparedRequest = PreparedRequest> {
 /** What was taken for a request. */
 interface Reserved {
   readonly requestId: number;
-  /** Of a create: its record. */
+  /** The record of a create; null for every other action. */
   readonly order: OrderRecordView | null;
 }
 
-/** Of a create that may be retried: its membership, which a retry may move to the group of its own connection. */
+/**
+ * The origin of a create that may be retried, with its membership: a retry may move it to the group of its own
+ * connection.
+ */
 interface CreateOrigin extends ActionOrigin {
   readonly membership?: Membership;
 }
@@ -371,7 +377,7 @@ export class OrderEntry {
   }
 
   /**
-   * Who signs and what they weigh, then their signatures (AMB-91).
+   * First the signers and their weight, then their signatures (AMB-91).
    *
    * @param done gets the refusal, or null; once, at once or later. Those of one connection come in order.
    */
@@ -381,7 +387,10 @@ export class OrderEntry {
     else done(refusal);
   }
 
-  /** Signers of an order are judged at its creation (MSG-34, MON-12), those of a replace or a cancel now. An amend has none. */
+  /**
+   * Signers of an order are judged at its creation (MSG-34, MON-12), those of a replace or a cancel now. An amend has
+   * none.
+   */
   #refuseSigners(request: SignedRequest, { user, byCoSigners = false }: ActionOrigin): Reject | null {
     if ('amend' in request) return null;
     const { signers, nowNs } = this.#parts;
@@ -510,7 +519,7 @@ export class OrderEntry {
     const unsent: number[] = [];
     // One more than the signatures that are out, until all are.
     let awaited = 1;
-    // Of the batch as a whole, not of each signature.
+    // The hop of the batch as a whole, not of each signature.
     const signer = { ...origin, hops: null };
     const arrived = (): void => {
       awaited -= 1;
@@ -594,7 +603,8 @@ export class OrderEntry {
   // ---- orders of the node (AMB-57)
 
   /**
-   * An order that no client signed. It may use the capacity reserved for cancels, and is past every check of clients' orders.
+   * An order that no client signed. It may use the capacity reserved for cancels, and is past every check of clients'
+   * orders.
    *
    * @returns false: the ring or a table is full, or the market is not open; nothing was taken.
    */

@@ -1,6 +1,6 @@
 /**
- * The signatures of one request, master key and co-signers over the same bytes, as one question to the verifier. Requests that
- * arrive on a connection of their own: they may overtake each other.
+ * The signatures of one request, master key and co-signers over the same bytes, as one question to the verifier. Requests
+ * that arrive on a connection of their own: they may overtake each other.
  */
 import type { Signatures } from '../../codec/signatures.ts';
 import { must } from '../../core/assert.ts';
@@ -27,7 +27,10 @@ export class RequestSignatures {
     this.#parts = parts;
   }
 
-  /** INVALID_SIGNATURE unless all signatures given are valid, SERVICE_UNAVAILABLE when the pool is full, or null. @param payer whose part of the verifier it takes. */
+  /**
+   * INVALID_SIGNATURE unless all signatures given are valid, SERVICE_UNAVAILABLE when the pool is full, or null. @param
+   * payer whose part of the verifier it takes.
+   */
   verify(
     request: Signatures & { readonly text: Uint8Array },
     user: UserId,

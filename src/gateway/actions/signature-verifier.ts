@@ -2,17 +2,18 @@
  * Verification of the signatures of requests, in the pool (crypto/verify-pool.ts); a connection stays on its thread of the
  * pool, so its order is kept. Without threads everything is verified inline.
  *
- * No order is verified inline beside a pool, not even the only signature of an idle node: the hop costs less than what clearing
- * spends on a signature that no verifier attested, and the event loop stays free (docs/decisions/0036).
+ * No order is verified inline beside a pool, not even the only signature of an idle node: the hop costs less than what
+ * clearing spends on a signature that no verifier attested, and the event loop stays free (docs/decisions/0036).
  *
- * A cancel under load alone is: it overtakes the signatures that wait, which the caller permits where none of them is of the same
- * order. One with co-signers does not: 16 of them take 3 ms.
+ * A cancel under load alone is: it overtakes the signatures that wait, which the caller permits where none of them is of
+ * the same order. One with co-signers does not: 16 of them take 3 ms.
  *
  * A request without a signature is answered at once where its thread has nothing in flight; otherwise it waits in the same
  * queue, with a signature whose verdict is not used.
  *
- * The signatures of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before users
- * with funds, nor creates before cancels. A job with n co-signers counts as n + 1: who makes a job long uses up the same bound.
+ * The signatures of one kind of request in flight on a thread are bounded, so that free keys cannot fill the queue before
+ * users with funds, nor creates before cancels. A job with n co-signers counts as n + 1: who makes a job long uses up the
+ * same bound.
  */
 import type { ActionHops } from '../../codec/hop-times.ts';
 import type { AdditionalSigner } from '../../codec/signatures.ts';
@@ -36,7 +37,7 @@ export const BAD_SIGNATURE: Reject = reject(
   'signature',
 );
 
-/** With so many signatures in flight on a thread a part gets no more; the size of the ring bounds cancels. */
+/** Signatures of each kind of request in flight on a thread, at most; cancels are bounded by the size of the ring. */
 const LANE_MAX: Readonly<Record<Part, number>> = { public: 64, user: 352, cancel: Number.POSITIVE_INFINITY };
 
 /** An urgent job is verified inline where so many are in flight, at most so many a turn: some 60 µs each. */
@@ -46,7 +47,7 @@ const OVERTAKING_PER_TURN_MAX = 16;
 export interface SignatureJob {
   /** Jobs of one connection are answered in order. */
   readonly connection: number;
-  /** By the master key, 64 bytes; none where there are co-signers (AMB-136). */
+  /** The signature of the master key, 64 bytes; absent if there are co-signers (AMB-136). */
   readonly signature: Uint8Array;
   readonly text: Uint8Array;
   /** The master key. */
@@ -61,7 +62,7 @@ export interface SignatureJob {
   readonly isUnsigned?: boolean;
   /** The part of the shared budget that it is charged to (shared-budget.ts); a user's unless given. */
   readonly part?: Part;
-  /** Of the action that it is part of; none are recorded unless given. */
+  /** The hops of its action; without them none are recorded. */
   readonly hops?: ActionHops | null;
 }
 
@@ -70,13 +71,13 @@ export interface SignatureVerifierOptions {
   readonly threads: number;
   /** A thread of the pool ended. */
   readonly onDeath: (error: Error) => void;
-  /** As VerifyPool's. */
+  /** As in VerifyPool. */
   readonly entry: URL;
-  /** Of the configuration; null: no WebAuthn co-signature is valid. */
+  /** The policy of the configuration; null: no WebAuthn co-signature is valid. */
   readonly webauthn: WebAuthnPolicy | null;
-  /** As VerifyPool's. */
+  /** As in VerifyPool. */
   readonly attestations?: readonly SharedArrayBuffer[];
-  /** As Watch's. */
+  /** As in Watch. */
   readonly times?: ThreadTimesReader | null;
   /** One for each thread; none is traced unless given. */
   readonly traces?: readonly TraceMemory[];

@@ -28,21 +28,21 @@ import {
   stageMetric,
 } from './metric-names.ts';
 
-/** Of one action and result. */
+/** The recorder of one action and result. */
 interface ResultRecorder {
   readonly counter: Counter;
   /** Its counter among those of a market. */
   readonly place: number;
 }
 
-/** Of one action. */
+/** The recorders of one action. */
 interface ActionRecorder {
   readonly results: ReadonlyMap<ActionResult, ResultRecorder>;
   readonly whole: Histogram;
   readonly stages: ReadonlyMap<GatewayStage, Histogram>;
 }
 
-/** Of one market. */
+/** The recorders of one market. */
 interface MarketRecorder {
   readonly plan: MetricsPlan;
   /** By `place`; none for an action that names no market. */
@@ -50,7 +50,7 @@ interface MarketRecorder {
   readonly whole: Histogram;
 }
 
-/** Of every action: what can be counted by market has a counter there. */
+/** The results of every action that can be counted by market: each has a counter there. */
 const PLACES: readonly string[] = ACTIONS.flatMap((action) =>
   resultsOf(action).map((result) => actionMetric(action, result)),
 );

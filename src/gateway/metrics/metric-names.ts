@@ -1,6 +1,6 @@
 /**
- * The node's own metrics, beside those that every actor has: recorded in shared memory, by these names. A name that ends with
- * `_ns` counts nanoseconds. Help, labels and published names: operator/metric-table.ts.
+ * The node's own metrics, beside those that every actor has: recorded in shared memory, by these names. A name that ends
+ * with `_ns` counts nanoseconds. Help, labels and published names: operator/metric-table.ts.
  */
 import {
   ACTIONS,
@@ -38,7 +38,7 @@ export const MARKETS_MAX = 256;
 /** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
 export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
 
-/** Of rollbacks that count against their user's budget. */
+/** The reasons of rollbacks that count against their user's budget. */
 export const FAULT_WORDS: readonly string[] = Object.values(ROLLBACK_REASON).flatMap((reason) => {
   const word = ROLLBACK_REASON_WORD[reason];
   return word === null || FAULT_RULE[reason] === 'never' ? [] : [word];
@@ -114,7 +114,7 @@ export function stageMetric(action: Action, stage: GatewayStage | MarketStage): 
   return `stage_${action}_${stage}_ns`;
 }
 
-/** Of each actor that owns a public listener. */
+/** Metrics of each actor that owns a public listener. */
 const EDGE_METRICS: readonly MetricDefinition[] = [
   ...[...COUNTED_STATUSES, 'other' as const].map((status) => counter(responseMetric(status))),
   histogram('response_read_ns'),
@@ -145,13 +145,13 @@ function stageHistogram(action: Action, stage: GatewayStage | MarketStage): Metr
   return histogram(stageMetric(action, stage));
 }
 
-/** Of each market at the gateway, made at its first action. */
+/** Metrics of each market at the gateway, made at its first action. */
 export const ONE_MARKET_METRICS: readonly MetricDefinition[] = [
   ...NAMING_ACTIONS.flatMap(resultMetrics),
   histogram(MARKET_TIME_METRIC),
 ];
 
-/** Of each market shard. */
+/** Metrics of each market shard. */
 export const MARKET_METRICS: readonly MetricDefinition[] = [
   ...MARKET_ACTIONS.flatMap((action) => MARKET_STAGES.map((stage) => stageHistogram(action, stage))),
   ...Array.from({ length: MARKETS_MAX }, (_, index) => counter(matchedMetric(index))),
@@ -173,7 +173,7 @@ export const GATEWAY_METRICS: readonly MetricDefinition[] = [
   histogram('answer_ns'),
 ];
 
-/** Of liquidation, the backstop and auto-deleveraging; USD as a number. */
+/** Metrics of liquidation, the backstop and auto-deleveraging; USD as a number. */
 const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
   gauge('accounts_at_risk'),
   gauge('accounts_liquidating'),

@@ -62,7 +62,7 @@ import type { OrderSettings } from './settings.ts';
 interface OrderManagerParts {
   readonly sink: OrderSink;
   readonly history: OrderHistory;
-  /** Of the hashes of orders' ids: users choose them. */
+  /** The key of the hashes of orders' ids, as users choose these. */
   readonly idKey: HashKey;
 }
 
@@ -88,7 +88,7 @@ export class OrderManager {
   /** What actions on accounts take, beside what orders hold. */
   readonly setAsides: SetAsides;
   readonly #uncovered: UncoveredHolds;
-  /** Who has a balance or a position. */
+  /** The users that have a balance or a position. */
   readonly funded: Holds['funded'];
   /** Markets in which a user has an unfinished order, those on their way included. */
   readonly openMarketsOf: LiveOrders['openMarkets'];
@@ -292,7 +292,10 @@ export class OrderManager {
     if (settings.acks === 'optimistic') this.#pending.answerAll();
   }
 
-  /** Every turn: cancels orders with a hold that is not owned after a booking (AMB-112). @returns whether there is more to do. */
+  /**
+   * Every turn: cancels orders with a hold that is not owned after a booking (AMB-112). @returns whether there is more
+   * to do.
+   */
   cancelUncovered(): boolean {
     return !this.#uncovered.isEmpty && this.#markets.areDecided && this.#uncovered.look();
   }
@@ -386,7 +389,7 @@ export class OrderManager {
     return user === null ? this.#orders.openCountOfAll : this.#orders.openCountOf(user);
   }
 
-  /** For metrics: how far each market is, and what of it clearing has not decided. */
+  /** For metrics: how far each market is, and how many of its events clearing has not decided. */
   *marketFigures(): Generator<MarketFigures> {
     for (const { definition, seenSequence, decidedSequence } of this.#markets.all()) {
       const undecided = Math.max(seenSequence - decidedSequence, 0);

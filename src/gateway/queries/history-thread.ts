@@ -45,7 +45,7 @@ const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being rea
 export interface PageReader {
   /** SERVICE_UNAVAILABLE when too many wait. */
   read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>>;
-  /** As `read`, of what positions cost. */
+  /** As `read`, for the cost of positions. */
   basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>>;
 }
 
@@ -110,7 +110,10 @@ export class HistoryThread implements PageReader {
     return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
   }
 
-  /** Whether it has not loaded its modules and opened the tables yet: LMDB aborts the process when the thread is ended meanwhile. */
+  /**
+   * Whether it has not loaded its modules and opened the tables yet: LMDB aborts the process when the thread is ended
+   * meanwhile.
+   */
   get isLoading(): boolean {
     // mutant: history-is-loading
     return Atomics.load(this.#life, HISTORY_WORD.isOpen) === 0;

@@ -26,12 +26,12 @@ import type { PageReader } from './history-thread.ts';
 import type { RegistryCache } from './registry-cache.ts';
 
 const PAGES_MAX = 512;
-/** Of one user while there are fewer than so many in all; beyond the last, one. */
+/** Pages of one user while there are fewer than `all` in total; beyond the last pair, one. */
 const PAGES_PER_USER: readonly (readonly [all: number, own: number])[] = [
   [256, 64],
   [384, 8],
 ];
-/** Of users without funds, together. */
+/** Pages of all users without funds together. */
 const PUBLIC_PAGES_MAX = 64;
 /** Rows printed in one turn: well below a millisecond. */
 const ROWS_PER_TURN = 50;
@@ -104,8 +104,8 @@ export class OrderQueries {
   }
 
   /**
-   * What the positions of those sub-accounts cost, of all markets or one. MARKET_NOT_FOUND; SERVICE_UNAVAILABLE when too many
-   * pages are being read, or while many trades are added for the first time.
+   * What the positions of those sub-accounts cost, of all markets or one. MARKET_NOT_FOUND; SERVICE_UNAVAILABLE when too
+   * many pages are being read, or while many trades are added for the first time.
    */
   async positionBasis({ user, assetId, subAccounts }: BasisRequest): Promise<Outcome<readonly BasisRow[]>> {
     const { definitions } = this.#parts.registry;
@@ -172,7 +172,7 @@ export class PageQueue {
     return this.#queued(user, () => this.#read(plan), isPublic);
   }
 
-  /** As `page`, of what positions cost. */
+  /** As `page`, for the cost of positions. */
   basis(user: UserId, plan: () => BasisPlan, isPublic = false): Promise<Outcome<BasisPlan>> {
     return this.#queued(user, () => this.#readBasis(plan), isPublic);
   }

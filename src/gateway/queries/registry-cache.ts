@@ -50,10 +50,10 @@ export class RegistryCache {
   readonly #printed = new Map<string, string>();
   readonly #views = new Map<AssetId, MarketView>();
   readonly #decimalsOf = new Map<string, number>();
-  /** Of a token on its chain. */
+  /** The asset of a token on its chain. */
   readonly #assetOf = new Map<AssetId, AssetId>();
   readonly #waiting = new Map<number, (() => void)[]>();
-  /** Of every token that an asset has or had, by `<token>@<chain>`. */
+  /** The decimals of every token that an asset has or had, by `<token>@<chain>`. */
   readonly tokenDecimals: Map<string, number> = new Map();
 
   constructor(parts: RegistryCacheParts) {

@@ -5,8 +5,8 @@
  *   init ─▶ signatures, weight, amount set aside (account-actions.ts) ─▶ clearing: locked ─▶ signer ─▶ clearing: approved
  *                                                     reply with the approval ◀──────────────────────────┘
  *
- * A request waits at most APPROVAL_WAIT_MS, which is below the deadline of its connection. Bounded: a request and its repeats
- * wait only for the row that the text has made, and each is an action of the user (account-actions.ts).
+ * A request waits at most APPROVAL_WAIT_MS, which is below the deadline of its connection. Bounded: a request and its
+ * repeats wait only for the row that the text has made, and each is an action of the user (account-actions.ts).
  */
 import type { SettlementName } from '../../clearing/inputs.ts';
 import type { SettlementRow } from '../../clearing/rows.ts';
@@ -22,7 +22,7 @@ const APPROVAL_WAIT_MS = 4_500;
 type ChainReadiness =
   | {
       readonly kind: 'ready';
-      /** Of the last confirmed block, seconds. */
+      /** The time of the last confirmed block, seconds. */
       readonly blockTime: number;
     }
   /** No approval would be signed now, or would ever lapse. */
@@ -94,7 +94,10 @@ export class SettlementRows {
     });
   }
 
-  /** The reply of `GET /settlement/signatures/{user_id}`: outstanding approvals, by chain, sub-account and nonce (STL-03). */
+  /**
+   * The reply of `GET /settlement/signatures/{user_id}`: outstanding approvals, by chain, sub-account and nonce
+   * (STL-03).
+   */
   signaturesOf(user: UserId): string {
     const rows = [...(this.#users.get(user)?.values() ?? [])].filter(({ status }) => status === 'approved');
     rows.sort((a, b) =>

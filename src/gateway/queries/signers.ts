@@ -25,7 +25,7 @@ export function signedByOf({ signature, additionalSigners }: Signatures): Signed
 
 export class SignerQueries {
   readonly #configs = new SignerConfigs();
-  /** Of configured accounts. */
+  /** The configuration nonces of configured accounts. */
   readonly #nonces = new Map<UserId, number>();
   /** Accounts by the keys that they list, in the order in which they listed it. */
   readonly #accounts = new Map<string, Set<UserId>>();
@@ -44,7 +44,7 @@ export class SignerQueries {
     return this.#configs.configOf(user);
   }
 
-  /** As clearing judges it again (MSG-37). */
+  /** The check that clearing makes again (MSG-37). */
   refuseAction(action: Parameters<SignerConfigs['refuseAction']>[0], nowNs: TimestampNs): Reject | null {
     return this.#configs.refuseAction(action, nowNs);
   }

@@ -6,12 +6,13 @@
  *   undone fill ─▶ does its reason count? ─▶ one more fill, and the order once ─▶ more than a budget in the window?
  *                                                             cool-down, with new counts afterwards ◀─────┘
  *
- * Faults that a user cannot avoid do not count (`FAULT_RULE`). Faults during a cool-down result from orders accepted before it:
- * they begin no other, but all undone fills of others together make it longer, by as often as they are the budget of fills.
+ * Faults that a user cannot avoid do not count (`FAULT_RULE`). Faults during a cool-down result from orders accepted
+ * before it: they begin no other, but all undone fills of others together make it longer, by as often as they are the
+ * budget of fills.
  *
- * Bounded: only users with a fault in the last window or cool-down have an entry, with at most 65 counts of each kind; at most
- * `usersMax` entries, of which the one with the oldest last fault is evicted. In memory only: a restart
- * begins empty, like the budgets of requests (LIM-18).
+ * Bounded: only users with a fault in the last window or cool-down have an entry, with at most 65 counts of each kind; at
+ * most `usersMax` entries; the one with the oldest last fault is evicted. In memory only: a restart begins empty, like
+ * the budgets of requests (LIM-18).
  *
  * The effect of a cool-down on orders is in gateway/actions/fault-cooldowns.ts.
  */
@@ -22,10 +23,10 @@ import { ROLLBACK_REASON, type RollbackReason } from '../../core/order-terms.ts'
 import { SECOND_NS, type TimestampNs } from '../../core/units.ts';
 
 /**
- * Whether a rollback counts for the user at fault, by its reason: always; never; unless an oracle or mark price of its asset, or
- * of another asset in the account, moved against the account between match and decision, or a fill of the account was undone for another user
- * since its admission; or unless it would have fitted with what others had in the asset, and the prices, at its admission. Every
- * reason is listed.
+ * Whether a rollback counts for the user at fault, by its reason: always; never; unless an oracle or mark price of its
+ * asset, or of another asset in the account, moved against the account between match and decision, or a fill of the
+ * account was undone for another user since its admission; or unless it would have fitted with what others had in the
+ * asset, and the prices, at its admission. Every reason is listed.
  */
 const RULES = {
   /** Not at fault. */
@@ -94,7 +95,7 @@ class SlidingCount {
     this.#count += 1;
   }
 
-  /** Of the window that ends now. */
+  /** The faults in the window that ends now. */
   count(now: bigint, windowNs: bigint): number {
     let over = 0;
     for (const part of this.#parts) {
@@ -119,7 +120,7 @@ interface Entry {
   lastNs: bigint;
   /** 0n: no cool-down. */
   coolsUntilNs: bigint;
-  /** Of the cool-down: its begin, and the undone fills that it is for. */
+  /** The begin of the cool-down, and the undone fills that it is for. */
   coolsFromNs: bigint;
   undone: number;
 }
@@ -214,7 +215,7 @@ export class FaultBudget {
   }
 }
 
-/** The cool-down for so many undone fills of others, of which `most` were permitted. */
+/** The cool-down for `undone` fills of others, when `most` were permitted. */
 function cooldownOf(undone: number, most: number, cooldownNs: bigint): bigint {
   // mutant: long-cool-down
   const times = BigInt(Math.max(1, Math.floor(undone / Math.max(1, most))));

@@ -40,7 +40,10 @@ export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs):
 export interface LoginProof {
   /** Why who signed may not log in: INVALID_SIGNATURE, SIGNER_…, INSUFFICIENT_SIGNER_WEIGHT; or null. */
   readonly refusal: Reject | null;
-  /** Whether co-signers of the account opened it (AMB-136), which key, for how long and for what: as of a token (tokens.ts). */
+  /**
+   * Whether co-signers of the account opened it (AMB-136), which key, for how long and for what: as of a token
+   * (tokens.ts).
+   */
   readonly byCoSigners?: boolean;
   readonly key?: string;
   readonly endNs?: bigint | null;

@@ -61,7 +61,7 @@ export const LIFTED_RATES: RateSettings = {
   prices: STANDARD_PRICES,
 };
 
-/** As many users as can have a session. */
+/** The number of users that can have a session. */
 const USERS_MAX = 250_000;
 /** Entries examined per charge: more than the one that a charge can add. */
 const LOOKED_AT = 2;

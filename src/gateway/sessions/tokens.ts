@@ -1,6 +1,7 @@
 /**
- * Bearer tokens: keyed by user and value, valid for 24 hours or to the end of the co-signers that opened them (MON-12), at most 32
- * per user and key that signed, so that no key ends the sessions of another (SES-07, SES-09, SES-12, SES-15, AMB-87, MON-13).
+ * Bearer tokens: keyed by user and value, valid for 24 hours or to the end of the co-signers that opened them (MON-12),
+ * at most 32 per user and key that signed, so that no key ends the sessions of another (SES-07, SES-09, SES-12, SES-15,
+ * AMB-87, MON-13).
  *
  * Only hashes are stored: the caller hashes the presented value with SHA-256 and passes the text of the digest, so a
  * look-up compares no secret.
@@ -52,7 +53,7 @@ const STANDARD_RULES: TokenRules = {
 
 /** How a session was opened. */
 interface Opening {
-  /** Of the client; '' where addresses are not limited. */
+  /** The address of the client; '' if addresses are not limited. */
   readonly address?: string;
   readonly byCoSigners?: boolean;
   /** Names the key whose signature opened it, any text; '' for the master's. */

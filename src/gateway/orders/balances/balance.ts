@@ -11,7 +11,7 @@ export interface CollateralSum {
   amount: bigint;
 }
 
-/** So many balances of an account are found by a map: most accounts have fewer. */
+/** From this number of balances on, an account finds them by a map; most accounts have fewer. */
 const FEW_BALANCES = 8;
 
 /** The spot balances of one sub-account, linked in the order in which they came. Changed only by `Holds`. */
@@ -42,7 +42,7 @@ export class SpotAccount {
     return undefined;
   }
 
-  /** @param balance of an asset of which there is none. */
+  /** @param balance of an asset that the account has no balance of. */
   add(balance: Balance): void {
     if (this.#last === null) this.#first = balance;
     else this.#last.next = balance;
@@ -57,20 +57,20 @@ export class SpotAccount {
 
 /** One spot balance: (user, sub-account, asset). Changed only by `Holds`. */
 export interface Balance {
-  /** Its index among all, from 0 on: what orders name it by. */
+  /** Its index among all balances, from 0: orders refer to it by this number. */
   readonly number: number;
   readonly subAccount: number;
   readonly asset: AssetId;
   /** A count of fee changes, or NOT_SUMMED. */
   heldAt: number;
   readonly account: SpotAccount;
-  /** Of the account. */
+  /** The next balance of the account. */
   next: Balance | null;
   owned: bigint;
   /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
   held: bigint;
   readonly shared: SharedState;
-  /** Of USD: what buys may spend of it, by market; null before the first. */
+  /** For USD: what buys may spend of it, by market; null before the first. */
   buys: ReservedByBuys<MarketSlot> | null;
   pending: bigint;
   settling: bigint;
@@ -82,13 +82,13 @@ export interface Balance {
   leaving: bigint;
   /** The number of the last balance message that set `owned`. */
   messageNumber: number;
-  /** Of its asset over all users; null of USD, and in an account of no margin type. */
+  /** The sum of its asset over all users; null for USD, and in an account of no margin type. */
   collateral: CollateralSum | null;
   /** How much of this balance is contained in the sum `collateral`. */
   summed: bigint;
 }
 
-/** Of all balances. */
+/** State that all balances share. */
 export interface SharedState {
   /** How often a taker fee has changed: a balance is summed again at its next read. */
   feeChanges: number;
@@ -96,7 +96,7 @@ export interface SharedState {
   readonly restored: RestoredSpending;
 }
 
-/** In place of a count of fee changes: orders were restored since it was summed. */
+/** Stands for the count of fee changes: orders were restored since the balance was summed. */
 export const NOT_SUMMED = -1;
 
 /** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
@@ -116,7 +116,7 @@ export function availableOf(balance: Balance): Amount18 {
   return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
 }
 
-/** By how much orders and their fills on their way take more than is owned; what actions may take is none of it. */
+/** By how much orders and their undecided fills take more than is owned; what actions may take does not count. */
 export function excessOf(balance: Balance): bigint {
   const { owned, pending, settling } = balance;
   return heldOf(balance) + pending + settling - owned;
@@ -129,7 +129,7 @@ export function optimisticOf(balance: Balance): bigint {
   return owned - pending - settling + incoming + settlingIn - leaving;
 }
 
-/** Of a balance that has changed: what all users have as collateral follows. */
+/** A balance has changed: brings the sum of its asset over all users up to date. */
 export function addToCollateral(balance: Balance): void {
   const { collateral, summed } = balance;
   if (collateral === null) return;
@@ -165,8 +165,8 @@ export interface SpotMove {
 }
 
 // What restored orders of one market may spend, summed by balance: a start adds up a million orders, most of them of
-// balances with several in a market, and a balance is an object that is in no cache. So each order costs one sum in an array,
-// and each balance is changed once for a market.
+// balances with several in a market, and a balance is an object that is in no cache. So each order costs one sum in an
+// array, and each balance is changed once for a market.
 //
 //   order ─▶ sum by number of the balance ──another market, its opening, or a read of the balance (heldOf)──▶ balance
 //

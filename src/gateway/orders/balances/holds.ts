@@ -142,7 +142,7 @@ export class Holds {
     return sum;
   }
 
-  /** By its number. */
+  /** The balance with this number. */
   balanceAt(number: number): Balance {
     return must(this.#balances[number], 'a balance that has a number is there');
   }
@@ -218,7 +218,7 @@ export class Holds {
     return { owned, held: heldOf(balance), pending, settling, setAside, available: availableOf(balance) };
   }
 
-  /** Of one sub-account. */
+  /** The balances of one sub-account. */
   balancesOf(user: UserId, subAccount: number): readonly Balance[] {
     const balances: Balance[] = [];
     const first = this.#find(user, subAccount)?.first ?? null;

@@ -21,7 +21,7 @@ interface InventoryAccount {
   readonly margins: ReadonlyMap<string, MarginLegs>;
 }
 
-/** Signed legs as credits and liabilities, of which one at least is `"0"`. */
+/** Signed legs as credits and liabilities; at least one of the two is `"0"`. */
 interface MarginLegs {
   readonly base: CreditsAndLiabilities;
   readonly quote: CreditsAndLiabilities;

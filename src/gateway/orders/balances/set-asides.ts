@@ -25,7 +25,7 @@ import type { Holds } from './holds.ts';
 /** What one action has set aside. */
 export interface SetAside {
   readonly amount: Amount18;
-  /** With clearing's answer; once. */
+  /** Called once, with clearing's answer. */
   readonly free: () => void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Balances of which open orders hold more than is owned after a booking, and the orders that are cancelled for it, the
+ * Balances in which open orders hold more than is owned after a booking, and the orders that are cancelled for it, the
  * youngest first, until the rest fits (AMB-112). No race leads there, as all that is spent is reserved first: it follows
  * from what reserves nothing, as money that an operator takes back, or a taker fee that was raised.
  *
@@ -107,7 +107,10 @@ function isAwaited(order: LiveOrder): boolean {
   return !isOver(order) && (order.sequence === 0 || order.requests > 0);
 }
 
-/** As many as one look may cancel of those that hold something of the balance. What is not admitted is younger than what is; then as AMB-61 orders them. */
+/**
+ * Orders that hold a part of the balance, as many as one look may cancel. Orders that are not admitted are younger than
+ * those that are; then the order of AMB-61.
+ */
 function youngestFirst(orders: Iterable<LiveOrder>, balance: Balance): readonly LiveOrder[] {
   const youngest: LiveOrder[] = [];
   for (const order of orders) {

@@ -242,7 +242,10 @@ function noteForced({ exposure, flags }: LiveOrder): void {
   position.account.reduceOnlyChanged(position);
 }
 
-/** Whether a reduce-only fill was undone because the position had shrunk without its user, before the cut was in force (MON-09). */
+/**
+ * Whether a reduce-only fill was undone because the position had shrunk without its user, before the cut was in force
+ * (MON-09).
+ */
 function isForced({ exposure }: LiveOrder, reason: RollbackReason, tradeId: number): boolean {
   // mutant: forced-reduce-only-fault
   return (

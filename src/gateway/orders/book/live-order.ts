@@ -43,7 +43,7 @@ export interface OrderTerms {
   /** Quote integer of scale 10^-quantity decimals: the cap of a base-sized buy or the target; 0 for none (AMB-05). */
   readonly amount: number;
   readonly triggerKind: TriggerKind;
-  /** Of a child, else ''. */
+  /** The id of a child's parent; '' for every other order. */
   readonly parentId: OrderId | '';
   readonly creationNs: TimestampNs;
   /** 0n unless GTD. */
@@ -145,7 +145,7 @@ export class LiveOrder extends OrderRecordView {
     return super.user;
   }
 
-  /** Of a child the id that was signed, else ''. */
+  /** The id of a child's parent as it was signed; '' for every other order. */
   get parentId(): OrderId | '' {
     return this.parentIdBytes === 0 ? '' : this.#orders.parentIdOf(this.index);
   }
@@ -229,7 +229,7 @@ export class LiveOrder extends OrderRecordView {
     writeInt128(this.#figures, this.#at + CELL.spend, amount);
   }
 
-  /** Its word in the list that pages are made of (page-list.ts), or NOT_LISTED. */
+  /** The word of its entry in the list that pages are made of (page-list.ts), or NOT_LISTED. */
   get pageWord(): number {
     return this.#figures.i32[(this.#at + CELL.pageWord) >>> 2] as number;
   }
@@ -408,7 +408,10 @@ export function neverRests({ tif }: Pick<OrderTerms, 'tif'>): boolean {
   return tif === TIF.ioc || tif === TIF.fok;
 }
 
-/** All of it was released, and with it what a replace adds; a child of which more is to come is not (AMB-29). */
+/**
+ * Whether all of it was released, including what a replace may add; false for a child that may be released further
+ * (AMB-29).
+ */
 export function isWhole(order: Pick<LiveOrder, 'releasedQuantity' | 'quantity'>): boolean {
   return order.releasedQuantity > 0 && order.releasedQuantity >= order.quantity;
 }
@@ -434,7 +437,7 @@ export function settleMembership(order: LiveOrder, membership: OrderMembership, 
 }
 
 // What the gateway keeps of an order beside its record (src/order/order-store.ts): figures of what clearing has not decided,
-// and where the order stands in the gateway's lists. In memory only; a start begins with none of it.
+// and where the order stands in the gateway's lists. In memory only: after a start it is empty.
 //
 //   cell, 48 bytes, one an index of the store   │ released │ last sequence │ spend, Int128 │ four words │
 //
@@ -481,7 +484,7 @@ export class OptimisticFigures {
     const number = index >>> CHUNK_SHIFT;
     while (this.#chunks.length <= number) {
       this.#chunks.push({
-        // As chunks of the store: not work for the garbage collector.
+        // Shared memory like the chunks of the store, so it is no work for the garbage collector.
         views: viewsOf(new SharedArrayBuffer(CHUNK_CELLS * CELL_BYTES), 0, CHUNK_CELLS * CELL_BYTES),
         exposures: null,
       });

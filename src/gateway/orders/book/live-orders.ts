@@ -52,12 +52,12 @@ import { OrderGroups } from './order-groups.ts';
 /** Orders in memory at most: live ones are bounded by a setting far below (pre-flight.ts), finished ones by checkpoints. */
 const ORDERS_MAX = 16_777_216;
 
-/** With so many orders in memory a user has counts and a list of them, whether or not they are needed. */
+/** From this number of orders in memory on, a user has counts and a list of them, whether or not they are needed. */
 export const COUNTED_ORDERS = 1_024;
 
 interface OrdersOfUser {
   readonly user: UserId;
-  /** Of the store. */
+  /** The number of the user in the store. */
   readonly number: number;
   /** Groups and counts of them; null: neither is needed yet. */
   groups: OrderGroups | null;
@@ -76,13 +76,13 @@ export interface Pin {
 interface LiveOrdersParts {
   readonly markets: Markets;
   readonly holds: Holds;
-  /** Of the store's hashes: users choose their ids. */
+  /** The key of the store's hashes, as users choose their ids. */
   readonly key: HashKey;
 }
 
 /** Accessors that are kept: a power of two. */
 const ACCESSORS = 4_096;
-/** Of a record's field. */
+/** The largest value of the field in a record. */
 const FEE_RATE_MAX = 0xffff_ffff;
 
 export class LiveOrders implements OrderTables {
@@ -134,7 +134,7 @@ export class LiveOrders implements OrderTables {
     return order;
   }
 
-  /** As `at`, of a record that has a new order since: an accessor has the market of the last one. */
+  /** As `at`, for a record that now has another order: a kept accessor may have the market of the former one. */
   #drafted(index: number, market: MarketSlot): LiveOrder {
     const known = this.at(index);
     return known.market === market ? known : this.#accessorOf(index);
@@ -385,7 +385,7 @@ export class LiveOrders implements OrderTables {
     if (isListed) pages?.insert(order);
   }
 
-  /** Its terminal event was published: it no longer counts against the cap, and goes with no connection. */
+  /** Its terminal event was published: it no longer counts against the cap, and no end of a connection cancels it. */
   close(order: LiveOrder): void {
     order.isClosed = true;
     const own = this.#of(order.index);
@@ -506,7 +506,7 @@ export class LiveOrders implements OrderTables {
     else if (!isShown && isListed) pages.remove(order);
   }
 
-  /** Of an order that is not gone. */
+  /** For an order that is not gone: whether pages show it. */
   #isShown(order: LiveOrder): boolean {
     return order.isClosed || this.#named(order) === order.index;
   }

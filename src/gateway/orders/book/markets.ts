@@ -1,6 +1,6 @@
 /**
- * The markets at the gateway, with figures of each: the definition in force, how far its events were received and decided, the
- * best resting prices seen. Follows clearing's registry.
+ * The markets at the gateway, with figures of each: the definition in force, how far its events were received and
+ * decided, the best resting prices seen. Follows clearing's registry.
  *
  * Not here: orders (live-orders.ts), trades that clearing has not decided (fill-view.ts).
  */
@@ -22,11 +22,11 @@ import {
 import { NONE } from '../../../core/pools.ts';
 import type { RawPrice } from '../../../core/units.ts';
 
-// The best resting order of each side of a market among those that the gateway has seen, which has no book: a hint for the budget of
-// a market order where no price of the asset is known (AMB-39).
-// It is checked at its use: one that does not rest any more is dropped, and there is none until an event of another order
-// of the market. So an order costs a comparison when it comes, and nothing when it goes. One that crosses the best of
-// the other side is about to match, and is not seen. Not here: the book itself (src/matching).
+// The best resting order of each side of a market among those that the gateway has seen, which has no book: a hint for
+// the budget of a market order where no price of the asset is known (AMB-39). It is checked at its use: one that does not
+// rest any more is dropped, and there is none until an event of another order of the market. So an order costs a
+// comparison when it comes, and nothing when it goes. One that crosses the best of the other side is about to match, and
+// is not seen. Not here: the book itself (src/matching).
 
 /** What is read of an order: whether a part of it rests, and at which price. */
 interface RestingFigures {
@@ -62,7 +62,7 @@ class BestSeen {
     if (this.#best[side]?.index === index) this.#best[side] = null;
   }
 
-  /** Of the best order of a side; 0: none is known. */
+  /** The price of the best order of a side; 0 if none is known. */
   price(side: Side): RawPrice | 0 {
     const best = this.#best[side];
     if (best === null) return 0;
@@ -76,7 +76,7 @@ function isBetter(side: Side, price: number, than: number): boolean {
   return side === SIDE.buy ? price > than : price < than;
 }
 
-/** As far as is known here: a part of it is left, and nothing has ended it. */
+/** Whether, as far as is known here, a part of the order is left and nothing has ended it. */
 function rests(order: RestingFigures): boolean {
   const { kind, tif } = order;
   const mayRest = kind === ORDER_KIND.limit && (tif === TIF.gtc || tif === TIF.gtd);
@@ -89,7 +89,10 @@ export interface MarketSlot {
   readonly bestSeen: BestSeen;
   /** The last match received; 0 before the first since the start. */
   lastTradeId: number;
-  /** Index of a child that never rests, a part of which is being matched: no event but its fills has arrived since; or NONE. */
+  /**
+   * Index of a child that never rests, a part of which is being matched: no event but its fills has arrived since; or
+   * NONE.
+   */
   entering: number;
   /** The last market sequence received from the market itself. */
   seenSequence: number;

@@ -10,7 +10,7 @@
  *   (1) Holds equal the sum over the orders in memory (holds.ts, spending.ts).
  *   (2) An order gets exactly one terminal event, after its `Created`; a crossing post-only has no `Created`.
  *
- * Not here: requests and their answers (order-manager.ts), what a release needs (releases.ts).
+ * Not here: requests and their answers (order-requests.ts), what a release needs (releases.ts).
  */
 import { powerOfTen } from '../../../core/arithmetic.ts';
 import { assert, must } from '../../../core/assert.ts';
@@ -70,7 +70,7 @@ export interface RestoredOrder {
   readonly inForce: number;
   /** Sequence of its parent; 0: none, or it is over. */
   readonly parent: number;
-  /** Of a child, else ''. */
+  /** The id of a child's parent; '' for every other order. */
   readonly parentId: OrderId | '';
 }
 
@@ -78,7 +78,7 @@ export interface RestoredOrder {
 interface RestoredOrders {
   /** By index, orders with a fired trigger. */
   readonly fired: number[];
-  /** Of children that came before their parents: index of the child, sequence of its parent. */
+  /** Children that came before their parents: index of the child, sequence of its parent. */
   readonly children: { readonly child: number; readonly parent: number }[];
 }
 
@@ -99,8 +99,8 @@ export class OrderBookView {
   // ---- on the way
 
   /**
-   * A draft with its hold; the caller has checked the bound. A child is linked to its parent from here on: the two rings may bring the
-   * parent's last fill, and let it leave memory, before the market's message that it accepted the child.
+   * A draft with its hold; the caller has checked the bound. A child is linked to its parent from here on: the two rings
+   * may bring the parent's last fill, and let it leave memory, before the market's message that it accepted the child.
    */
   add(order: LiveOrder): void {
     const parent = this.#findParent(order);
@@ -129,9 +129,9 @@ export class OrderBookView {
   // ---- a start
 
   /**
-   * One that was accepted before a restart, in memory as clearing kept it (AMB-110): only confirmed fills are filled.
+   * An order that was accepted before a restart, in memory as clearing kept it (AMB-110): only confirmed fills are filled.
    *
-   * One with a fired trigger and without an answer has nothing released yet; the hold is taken when its market opens
+   * An order with a fired trigger and without an answer has nothing released yet; the hold is taken when its market opens
    * (releases.ts). One that was released in part is activated again by its market. Clearing ends orders with a pending
    * cancel and those that never rest at a restart, unless more of a child may be released, so neither of them comes here.
    *
@@ -304,7 +304,7 @@ export class OrderBookView {
     const isFirst = order.triggerState !== TRIGGER_STATE.live;
     order.triggerState = TRIGGER_STATE.live;
     order.activatedQuantity = event.quantity;
-    // Of what order entry has let go the market may have cut a part (MON-09).
+    // The market may have cut a part of what order entry has released (MON-09).
     if (isChild(order) && isReduceOnly(order) && order.releasedQuantity > event.quantity) {
       order.releasedQuantity = event.quantity;
       this.rehold(order);
@@ -427,7 +427,7 @@ function amendedOf(order: LiveOrder, { quantity, timestampNs, timeNs }: Replaced
   };
 }
 
-/** As clearing has it: its fills are confirmed, or the market has ended it. */
+/** Whether the parent is over for clearing too: its fills are confirmed, or the market has ended it. */
 function isParentOver({ parent }: LiveOrder): boolean {
   return parent === null || parent.end !== 0 || isFull(parent.quantity, parent.filledQuantity);
 }

@@ -33,11 +33,11 @@ export interface ReleaseCommand {
   readonly order: number;
   /** Sequence of the trigger event that it answers; 0 for an order that had fired before a restart. */
   readonly triggered: number;
-  /** As in the trigger event. */
+  /** The quantity of the trigger event. */
   readonly quantity: number;
   /** What an order that names no bound of its own may use, as in NewOrder; else 0 (AMB-39). */
   readonly budget: number;
-  /** Of a reduce-only order (MON-09); else without bound. */
+  /** The bound of a reduce-only order (MON-09); for every other order no bound. */
   readonly room: Readonly<Room>;
   /** Raw price beyond which a market order of a margin account is not matched; else 0 (MON-07). */
   readonly bound: number;
@@ -99,8 +99,8 @@ export interface OrderSink {
   reduce(command: ReduceCommand): boolean;
 }
 
-// What the order manager receives: from the market about orders, from the clearing engine about fills. The two send over rings
-// of their own; the messages of each come in its own order.
+// What the order manager receives: from the market about orders, from the clearing engine about fills. The two send over
+// rings of their own; the messages of each come in its own order.
 //
 // Not here: balances, users and the registry, which come as clearing's rows.
 
@@ -138,7 +138,7 @@ export interface ReplacedEvent extends MarketEvent {
   readonly triggerPrice: RawPrice;
   /** In force: of the replace, or still the order's where the node made it. */
   readonly timestampNs: TimestampNs;
-  /** Of the client's request; 0 without one. */
+  /** The id of the client's request; 0 if there is none. */
   readonly requestId: number;
 }
 
@@ -148,7 +148,10 @@ export interface EndedEvent extends MarketEvent {
   readonly faultReason: RollbackReason;
 }
 
-/** The condition holds. `quantity` lots altogether wait for their release; 0 for none yet, or for an order sized in quote. */
+/**
+ * The condition holds. `quantity` lots altogether wait for their release; 0 for none yet, or for an order sized in
+ * quote.
+ */
 export interface TriggeredEvent extends MarketEvent {
   readonly triggerPrice: RawPrice;
   readonly quantity: number;

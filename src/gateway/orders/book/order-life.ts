@@ -79,7 +79,7 @@ export function terminalEventOf(order: LiveOrder): TerminalEvent | null {
   return order.end === 0 ? null : { kind: 'Removed', reason: shortEndWord(order, order.end) };
 }
 
-/** Its quantity is reached, or the target or cap of a market order was met and no fill taken back (AMB-37). */
+/** Whether its quantity is reached, or the target or cap of a market order was met and no fill was taken back (AMB-37). */
 function isComplete(order: LiveOrder): boolean {
   return isFull(order.quantity, filledOf(order)) || (order.end === ORDER_END.filled && !order.wasRolledBack);
 }

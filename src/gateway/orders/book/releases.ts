@@ -13,9 +13,9 @@
  * the orders behind it are not checked: so of thousands that fire at once and take all, each is checked a few times.
  * Bounded by the waiting orders.
  *
- * The capacity of an order in a margin-type account is checked in the same way. A reduce-only one is released with its room, to which
- * its market cuts it (MON-09); one without any waits while fills of its account in the market are undecided, or another one of them
- * is being matched, and then ends with `reduceOnly`.
+ * The capacity of an order in a margin-type account is checked in the same way. A reduce-only one is released with its
+ * room, to which its market cuts it (MON-09); one without any waits while fills of its account in the market are
+ * undecided, or another one of them is being matched, and then ends with `reduceOnly`.
  *
  * A trigger event with zero lots (a child whose parent has not filled) is not answered; another one follows with the lots.
  * At a restart the hold of an order that had fired is taken when its market opens, as if it had fired then.

@@ -92,7 +92,7 @@ class Clearing {
 export class AccountCancels {
   readonly #parts: AccountCancelParts;
   readonly #clearings = new Map<string, Clearing>();
-  /** With orders to visit, and without: those that had their turn are behind the others. */
+  /** Accounts with orders to visit, and accounts without; one that had its turn goes behind the others. */
   readonly #walking = new Set<Clearing>();
   readonly #awaiting = new Set<Clearing>();
   readonly #requested: Account[] = [];
@@ -107,7 +107,7 @@ export class AccountCancels {
     return this.#clearings.size + this.#requested.length;
   }
 
-  /** Those of them that wait for a turn or a ring, not for a market or for clearing. */
+  /** How many of them wait for a turn or a ring, not for a market or for clearing. */
   get waiting(): number {
     let waiting = this.#requested.length + this.#walking.size;
     for (const clearing of this.#awaiting) if (clearing.isDone()) waiting += 1;

@@ -1,5 +1,6 @@
 /**
- * Cancel on disconnect: the orders that are cancelled when a connection ends (docs/safety.md, "When your connection or program may fail").
+ * Cancel on disconnect: the orders that are cancelled when a connection ends (docs/safety.md, "When your connection or
+ * program may fail").
  *
  *   sent over it ──▶ Membership ──its order is known──▶ member of the group ──┬─ the order has ended ──▶ left
  *                        │                                   ▲                ├─ its replace was refused ──▶ left

@@ -89,7 +89,10 @@ const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   REDUCE_ONLY_WOULD_INCREASE: 'there is nothing to take, and older orders have the whole position',
 };
 
-/** Of a create: the parent is not there, may not have this child, or has as many as it may; or its price level is full. */
+/**
+ * Why a market refuses a create: the parent does not exist, may not have this child or has too many, or the price level
+ * is full.
+ */
 const CREATE_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   ORDER_NOT_FOUND: 'there is no such parent order',
   INVALID_ORDER: 'the parent may not have this child, or the price level is full',
@@ -300,7 +303,10 @@ export class OrderRequests {
     return { requestId, order };
   }
 
-  /** Gives an order of a margin-type account its place, and a reduce-only one its room. @returns why it may not be sent, or null. */
+  /**
+   * Gives an order of a margin-type account its place, and a reduce-only one its room. @returns why it may not be sent,
+   * or null.
+   */
   #marginFault(order: LiveOrder, prepared: PreparedCreate): Reject | null {
     const { skips } = prepared;
     const { accounts, holds } = this.#parts;
@@ -508,7 +514,7 @@ export class OrderRequests {
   }
 
   /**
-   * For one market. @returns the request id; rejects SERVICE_UNAVAILABLE. It is never answered.
+   * Reserves a mass cancel in one market, which is never answered. @returns the request id; rejects SERVICE_UNAVAILABLE.
    * @param hops acknowledged by the market; none unless given.
    */
   reserveCancelAll(hops: ActionHops | null = null): Outcome<number> {

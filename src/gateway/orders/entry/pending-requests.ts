@@ -22,7 +22,7 @@ import type { Membership } from './disconnect-group.ts';
 
 export const REQUESTS_MAX = 65_536;
 const CANCELS_RESERVED = 8_192;
-/** Of one user, of a market maker, and how many more of those may be cancels. */
+/** Requests of one user and of a market maker, at most, and how many more may be cancels. */
 export const REQUESTS_PER_USER_MAX = 2_048;
 export const REQUESTS_PER_MARKET_MAKER_MAX = 16_384;
 export const CANCELS_PER_USER_RESERVED = 1_024;
@@ -43,7 +43,7 @@ export interface Reply {
   readonly hops: ActionHops | null;
 }
 
-/** Of a request that has no sender, or was answered when it was sent. */
+/** The reply of a request that has no sender, or was answered when it was sent. */
 export const UNANSWERED: Reply = { answer: () => undefined, hops: null };
 
 /** What was signed. */
@@ -60,7 +60,7 @@ export interface OrderRequest {
   /** Null when the order was unknown when the request was reserved. */
   readonly order: LiveOrder | null;
   readonly replace: PendingReplace | null;
-  /** Of a create until its market has accepted it; else null. */
+  /** The signed content of a create until its market has accepted it; else null. */
   signed: SignedContent | null;
   /** The cancel-on-disconnect group that its order joins; null for none. */
   membership: Membership | null;
@@ -247,15 +247,21 @@ export interface PreparedCreate {
   readonly text: Uint8Array;
   /** The master's, 64 bytes, or none. */
   readonly signature: Uint8Array;
-  /** All signatures as they travel with the order (codec/stored-signatures.ts); `signature` where the master alone signed. */
+  /**
+   * All signatures as they travel with the order (codec/stored-signatures.ts); `signature` where the master alone
+   * signed.
+   */
   readonly signatures: Uint8Array;
   /** Checks that are left out, now and when the hold is taken; none but in an operator's test. */
   readonly skips: ReadonlySet<string>;
-  /** Of a reduce-only order that takes effect at once, when it is reserved (MON-09); else without bound. */
+  /** The bound of a reduce-only order that takes effect at once, set when it is reserved (MON-09); else no bound. */
   room: Readonly<Room>;
 }
 
-/** Null members stay as they are; in the complete form (wire-additions.md 3) a null trigger means that the order has none. */
+/**
+ * Null members stay as they are; in the complete form (wire-additions.md 3) a null trigger means that the order has
+ * none.
+ */
 export interface PreparedReplace {
   readonly kind: 'replace';
   readonly market: MarketSlot;
@@ -264,10 +270,10 @@ export interface PreparedReplace {
   readonly timestampNs: TimestampNs;
   readonly newPrice: RawPrice | null;
   readonly newQuantity: RawQuantity | null;
-  /** As requested; when the replace is reserved, what the market is to set. */
+  /** The trigger as requested; once the replace is reserved, the one that the market is to set. */
   newTrigger: { readonly kind: TriggerKind; readonly price: RawPrice } | null;
   readonly isComplete: boolean;
-  /** Of a reduce-only order that has been released, when the replace is reserved (MON-09); else without bound. */
+  /** The bound of a reduce-only order that has been released, set when the replace is reserved (MON-09); else no bound. */
   room: Readonly<Room>;
 }
 

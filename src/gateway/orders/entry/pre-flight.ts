@@ -1,7 +1,7 @@
 /**
  * The checks of a signed request before its signature is verified (AMB-91): signer, the request's own
  * rules, market, kind, decimals, tick, minimum, times, fees, target, cap. Inventory comes after the signature, when the
- * hold is taken (order-manager.ts).
+ * hold is taken (order-requests.ts).
  *
  * Pure: a request, what is known, and the time give the terms of an order or a reject. Nothing changes.
  *
@@ -58,7 +58,7 @@ export interface PreFlightView extends OpenOrderCounts {
   reducibleLots(user: UserId, subAccount: number, market: MarketDefinition, side: Side): number;
 }
 
-/** Of an order that is the market's to judge, or has no price. */
+/** Figures of an order that only its market knows, or the price of an order without one. */
 const NOT_KNOWN = 0;
 
 function invalid(field: string, message: string): { readonly ok: false; readonly reject: Reject } {
@@ -66,7 +66,7 @@ function invalid(field: string, message: string): { readonly ok: false; readonly
 }
 
 const FINE: Outcome<null> = accepted(null);
-/** Of an order that waits and holds nothing meanwhile (AMB-124). */
+/** The refusal of an order that would wait and hold nothing, for a user without funds (AMB-124). */
 const NOTHING_OWNED: Reject = reject('INSUFFICIENT_INVENTORY', 'an order that waits needs a user who owns something');
 const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'an order that waits needs a user who owns something');
 
@@ -171,8 +171,8 @@ function prepare(
 }
 
 /**
- * Whether it is a reduce-only order over the whole position, which no minimum binds (AMB-42). One that may rest is cut to the
- * position, so it closes what is left if it is larger, too (MON-09).
+ * Whether it is a reduce-only order over the whole position, which no minimum binds (AMB-42). One that may rest is cut to
+ * the position, so it closes what is left if it is larger, too (MON-09).
  */
 function closes(view: PreFlightView, order: SignedOrder, figures: OrderFigures, market: MarketSlot): boolean {
   const { quantity, kind, tif } = figures;
@@ -259,9 +259,9 @@ export function checkReplace(
 }
 
 /**
- * The minimums bind a new total and a new price, unless the total completes the order: a maker may replace to the filled quantity
- * (AMB-19, AMB-42). A reduce-only order has no minimum notional here, as it may have become as small as its position, and no minimum
- * at all where it closes what there is left to close (MON-09).
+ * The minimums bind a new total and a new price, unless the total completes the order: a maker may replace to the filled
+ * quantity (AMB-19, AMB-42). A reduce-only order has no minimum notional here, as it may have become as small as its
+ * position, and no minimum at all where it closes what there is left to close (MON-09).
  *
  * @param roomToRest lots that a reduce-only order may have at rest; else 0.
  */
@@ -329,7 +329,10 @@ export function checkCancel(
   return signed.ok ? accepted(market) : signed;
 }
 
-/** Amends work whatever the market's status is. Revision and timestamp are compared at the market (wire-additions.md 4.3). */
+/**
+ * Amends work whatever the market's status is. Revision and timestamp are compared at the market (wire-additions.md
+ * 4.3).
+ */
 export function checkAmend(
   view: PreFlightView,
   { amend, user: given, fault }: AmendRequest,
@@ -352,7 +355,7 @@ export function checkAmend(
   return accepted(market);
 }
 
-/** Of an order that is known here; any other is the market's to judge. */
+/** Checks the amend of an order that is known here; its market judges any other. */
 export function checkAmended(
   market: MarketSlot,
   { amend }: AmendRequest,
@@ -408,7 +411,7 @@ interface OneMore {
   readonly isParked: boolean;
 }
 
-/** Of 16 parts of the node's bound. */
+/** The bound of the node is divided into 16 parts. */
 const PARTS = 16;
 const PARKED_PARTS = 4;
 const ANY_PARTS = 8;

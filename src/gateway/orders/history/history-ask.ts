@@ -40,7 +40,7 @@ export interface HeldTrades {
 }
 
 /**
- * A page of orders of which so many are in memory that the tables' part of it is found by places: those of some of them,
+ * A page of orders with so many in memory that the tables' part is found by places: the places of some of them,
  * newest first, and how many of memory come before each (pages.ts).
  */
 export interface OrderPivots {
@@ -67,7 +67,7 @@ export type HistoryAsk = RowForm &
     | {
         readonly kind: 'orders';
         readonly query: HistoryQuery;
-        /** Of the page among all. */
+        /** The number of rows before the page. */
         readonly rank: number;
         readonly limit: number;
         readonly pivots: OrderPivots;
@@ -78,7 +78,7 @@ export type HistoryAsk = RowForm &
     | {
         readonly kind: 'trades';
         readonly query: HistoryQuery;
-        /** Of the page among all. */
+        /** The number of rows before the page. */
         readonly rank: number;
         readonly limit: number;
         readonly held: HeldTrades;
@@ -135,10 +135,10 @@ export interface Show<T> {
   trade(trade: UserTrade): T;
 }
 
-/** As the wire has them. */
+/** Rows as the order service shows them. */
 export const AS_JSON: Show<string> = { order: (view) => orderRecord(view), trade: userTrade };
 
-/** As market data has them (wire-additions.md 8.4). */
+/** Rows as market data shows them (wire-additions.md 8.4). */
 const AS_MARKET_DATA_JSON: Show<string> = { order: userOrderRecord, trade: userTrade };
 
 /** The JSON of rows in the form of a page. */
@@ -275,8 +275,8 @@ function tradeOfRow(snapshot: HistorySnapshot, { row, isMaker }: HistoryTrade): 
 // Lists are in the order of time, not of side or status, so rows are looked at one by one: at most SCANNED_MAX of a page,
 // beyond which it is refused. Trades of a time range are a range of ranks, found by bisection.
 //
-// A row is copied and shown for the page alone; what is only looked at is read where it lies. Not here: the merge with memory
-// (pages.ts).
+// A row is copied and shown for the page alone; what is only looked at is read where it lies. Not here: the merge with
+// memory (pages.ts).
 
 /** Rows that one page may look at. */
 export const SCANNED_MAX = 100_000;
@@ -290,7 +290,7 @@ export interface RowFilter {
   readonly toNs: bigint | null;
   /** The user's side. */
   readonly side: Side | null;
-  /** Of orders. */
+  /** Statuses of orders. */
   readonly statuses: readonly OrderStatus[] | null;
 }
 

@@ -66,7 +66,8 @@ export interface HistorySnapshot {
   /** Every confirmed trade of the market up to this id is in the tables, and no later one. */
   lastTradeId(marketIndex: number): number;
   /**
-   * Whether the order is in the tables as finished (`end` is not 0), or was; or a later one of its id, which has the same meaning.
+   * Whether the order is in the tables as finished (`end` is not 0), or was; or a later one of its id, which has the same
+   * meaning.
    *
    * @param orderId its own.
    */
@@ -96,9 +97,12 @@ export interface HistorySnapshot {
   finishedBefore(query: HistoryQuery, places: readonly OrderPlace[], rank: number): readonly number[];
   /** The user's sides of confirmed trades, newest first; `subAccounts` is about the user's side. */
   trades(query: HistoryQuery, offset: number, limit: number): HistoryWindow<HistoryTrade>;
-  /** Those matched within the times one after another, until `look` returns false: each list is read once. */
+  /**
+   * Gives the trades that were matched within the times to `look`, one after another, until it returns false; each list
+   * is read once.
+   */
   scanTrades(query: HistoryQuery, times: TimeRange, look: (entry: HistoryTrade) => boolean): void;
-  /** The market of a row: what of it rows are printed with never changes. */
+  /** The market of a row: the members with which rows are printed never change. */
   definition(marketIndex: number): MarketDefinition;
 }
 

@@ -14,7 +14,7 @@
  * read: they contain themselves what was written in between. Open orders are in memory alone.
  *
  * A page of orders is found by counting: memory is a list with ranks (page-list.ts), frozen as it is when the page is
- * planned, so a page costs the rows it shows. Which orders may be in the tables too is known but for one case: the tables
+ * planned, so a page costs the rows it shows. Which orders may be in the tables too is known, except in one case: the tables
  * are ahead of this process in a market. Then the page is planned again; or all of memory is looked up.
  *
  * Merging m sorted things in memory with n in the tables needs of the tables, for the page at rank r, only the ranks
@@ -51,7 +51,7 @@ import { type HistoryQuery, type OrderHistory, recordOfLive, recordOfRow } from 
 import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
 import type { Tail, TailTrade } from './tail.ts';
 
-/** With fewer orders of memory before a page the tables are read from as many before it. */
+/** If memory has fewer orders than this before a page, the tables are read from that many rows earlier. */
 const FEW_BEFORE = 1_024;
 const PIVOTS_MAX = 256;
 const TOO_LONG: Page<never> = { isTooLong: true, rows: [], total: 0 };
@@ -72,7 +72,7 @@ export interface Page<T> {
   /** True: more rows would have to be looked at than may be; then nothing else counts. */
   readonly isTooLong?: boolean;
   readonly rows: readonly T[];
-  /** Of all pages together. */
+  /** The number of rows of all pages together. */
   readonly total: number;
 }
 
@@ -185,7 +185,7 @@ function mergeOrders<T>(
   return mergePage({ lead, limit: query.limit }, sources, held.count - gone.size + total);
 }
 
-/** As `mergeOrders`, of those that the filter takes. */
+/** As `mergeOrders`, for the rows that the filter takes. */
 function mergeFiltered<T>(
   query: PageQuery,
   filter: RowFilter,
@@ -292,7 +292,7 @@ function historyQuery({ user, marketIndex, subAccounts }: HistoryQuery): History
 // ---- merging
 
 interface Sources<T, Place, Held extends { readonly place: Place }> {
-  /** Those of the plan that the tables do not have. */
+  /** The rows of the plan that the tables do not have. */
   readonly held: Iterator<Held>;
   /** Makes what the page shows; called only for rows of the page. */
   value(held: Held): T;

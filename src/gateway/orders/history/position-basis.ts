@@ -4,12 +4,12 @@
  *   trades in the tables ─▶ BasisFolds (history thread): a piece of them a question, kept ─┐
  *   trades in memory ───────────────────────────────────────────────────────────────────────┴▶ BasisPlan ─▶ rows
  *
- * The trades of a user in a market are added oldest first, each once: what was added is kept, so that the next read adds only
- * what is new. A question adds at most BASIS_TRADES_MAX of them, however many there are, and is repeated.
+ * The trades of a user in a market are added oldest first, each once: what was added is kept, so that the next read adds
+ * only what is new. A question adds at most BASIS_TRADES_MAX of them, however many there are, and is repeated.
  *
- * A trade has the target of its order. The record of a finished order is gone after 30 days or behind 100,000 others, and is not
- * found when a later order has its id: a trade that is first added after that counts as spot in a spot account and as margin in
- * any other.
+ * A trade has the target of its order. The record of a finished order is gone after 30 days or behind 100,000 others, and
+ * is not found when a later order has its id: a trade that is first added after that counts as spot in a spot account and
+ * as margin in any other.
  *
  * Not here: prices, what is shown (user-read-routes.ts).
  */
@@ -92,7 +92,7 @@ export class CostBasis {
 export interface BasisAsk {
   readonly kind: 'basis';
   readonly user: UserId;
-  /** Those that are not answered yet. */
+  /** Markets that are not answered yet. */
   readonly marketIndexes: readonly number[];
   /** The user's accounts of the kind spot. */
   readonly spotAccounts: readonly number[];
@@ -201,7 +201,7 @@ export class BasisPlan {
   readonly #markets: Markets;
   readonly #user: UserId;
   readonly #spotAccounts: readonly number[];
-  /** Of memory, by market. */
+  /** Sides of trades in memory, by market. */
   readonly #held = new Map<number, HeldSide[]>();
   readonly #bases = new Map<number, CostBasis>();
   #marketIndexes: readonly number[];
@@ -222,7 +222,7 @@ export class BasisPlan {
     }
   }
 
-  /** Of the tables; null: it has all of them. */
+  /** The next question to the tables; null when it has all their trades. */
   get ask(): BasisAsk | null {
     if (this.#marketIndexes.length === 0) return null;
     const marketIndexes = this.#marketIndexes;
@@ -268,7 +268,7 @@ export class BasisPlan {
 
 type HeldSide = ReturnType<Tail['tradesOf']>[number];
 
-/** As they are added from the tables, where of a self-match the maker's side is the older one. */
+/** The order in which the tables give trades; for a self-match, the maker's side is the older one. */
 function compareHeld(a: HeldSide, b: HeldSide): number {
   return a.trade.tradeId - b.trade.tradeId || Number(b.trade.isMaker) - Number(a.trade.isMaker);
 }

@@ -34,7 +34,7 @@ interface Dated<Order> {
   readonly journal: number;
 }
 
-/** Of orders, and of sides of trades: a fraction of a millisecond. */
+/** Orders, and sides of trades, that one flush drops at most: a fraction of a millisecond of work. */
 export const DROPPED_PER_FLUSH = 512;
 
 /** Places of what was dropped that are given up at once. */
@@ -210,12 +210,12 @@ interface OwnTrades {
 
 interface Chunk {
   readonly views: Views;
-  /** Of each record. */
+  /** The owners of each record. */
   readonly owners: (OwnTrades | null)[];
 }
 
 class TradeTail {
-  /** Of the positions from `first` on. */
+  /** The chunks with the positions from `first` on. */
   #chunks: Chunk[] = [];
   /** The last chunk that was dropped. */
   #spare: Chunk | null = null;
@@ -236,7 +236,7 @@ class TradeTail {
     return this.#next - this.#first;
   }
 
-  /** Those that have no date. */
+  /** How many have no date. */
   get undated(): number {
     return this.#next - this.#dated;
   }

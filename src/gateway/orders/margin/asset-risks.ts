@@ -73,7 +73,7 @@ export class AssetRisks {
     return legs;
   }
 
-  /** Of the last `refresh`. */
+  /** The time of the last `refresh`. */
   get nowNs(): TimestampNs {
     return this.#nowNs;
   }
@@ -106,7 +106,10 @@ export class AssetRisks {
     return this.#assets.get(asset) ?? NO_MARKS;
   }
 
-  /** Whether the oracle or the mark price of the asset has fallen since then, or risen: the next at the same price is no move. */
+  /**
+   * Whether the oracle or the mark price of the asset has fallen since then, or risen: the next at the same price is no
+   * move.
+   */
   movedSince(asset: AssetId, direction: 'rose' | 'fell', sinceNs: TimestampNs): boolean {
     const { roseNs, fellNs } = this.#assets.get(asset)?.moves ?? NO_MOVES;
     // mutant: price-against-account

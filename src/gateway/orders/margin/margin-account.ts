@@ -7,19 +7,20 @@
  *
  *   capacity = initial-margin surplus of the optimistic account − max(Σ buys' requirement, Σ sells' requirement)
  *
- * Each position has queues of orders: margin buys and sells, which net against it; spot buys, which turn USD into collateral of
- * less weight and net against nothing (AMB-47); and reduce-only buys and sells, which add no exposure: what the position
- * nets of them is their room (MRG-22, MON-09). A spot sell adds no exposure either: it frees collateral.
+ * Each position has queues of orders: margin buys and sells, which net against it; spot buys, which turn USD into
+ * collateral of less weight and net against nothing (AMB-47); and reduce-only buys and sells, which add no exposure: what
+ * the position nets of them is their room (MRG-22, MON-09). A spot sell adds no exposure either: it frees collateral.
  *
  * Invariants
  *   (1) The offset of a queue that nets is the opposite optimistic base, in lots.
  *   (2) pending = the sum of undecided fills, `undecided` of them; settling = confirmed ones until the position that contains them
  *       arrives.
  *
- * What fills of its orders may cost is kept beside the pressure that is reported: an order is taken only if the surplus covers
- * every fill that it and all others allow (MON-07, src/risk/worst-loss.ts).
+ * What fills of its orders may cost is kept beside the pressure that is reported: an order is taken only if the surplus
+ * covers every fill that it and all others allow (MON-07, src/risk/worst-loss.ts).
  *
- * Not here: what an order may still add (order-exposure.ts), the check of an order (margin-check.ts), the formulas (src/risk).
+ * Not here: what an order may still add (order-exposure.ts), the check of an order (margin-check.ts), the formulas
+ * (src/risk).
  */
 import { mulDivFloor, powerOfTen } from '../../../core/arithmetic.ts';
 import { assert } from '../../../core/assert.ts';
@@ -92,12 +93,12 @@ export interface Position {
   readonly settling: LegPair;
   /** Fills of the account in this market without an outcome. */
   undecided: number;
-  /** Of `pending` the base that orders of the account which rested have bought, and have sold. */
+  /** The part of `pending` that resting orders of the account have bought and have sold, in base. */
   readonly restingFills: { bought: bigint; sold: bigint };
   /**
-   * The position has shrunk without its user: by an order of the node, by deleveraging, by the rollback of a fill for another's
-   * fault. Reduce-only fills of trades through this one that it no longer covers are no fault of the user (MON-09); infinite
-   * until its reduce-only orders are cut.
+   * The position has shrunk without its user: by an order of the node, by deleveraging, by the rollback of a fill for
+   * another's fault. Reduce-only fills of trades through this one that it no longer covers are no fault of the user
+   * (MON-09); infinite until its reduce-only orders are cut.
    */
   forcedThrough: number;
   /** The optimistic base as it stands in the legs of all users (src/risk/caps.ts). */
@@ -133,7 +134,10 @@ export interface OrderExposure {
   readonly loss: LossEntry;
   /** What a market order is taken to trade at; set when it is released. */
   marketPrice: bigint;
-  /** The account's count of undone fills when its terms were taken, and what others had in the asset; null: no cap binds it. */
+  /**
+   * The account's count of undone fills when its terms were taken, and what others had in the asset; null: no cap binds
+   * it.
+   */
   undone: number;
   others: OthersMeasures | null;
   /** Raw price beyond which a market order is not matched; 0: not known. Set when it is released. */
@@ -151,9 +155,9 @@ interface KnownLoss {
 
 /** Reduce-only orders of an account in one market; queues by side. They add no exposure. */
 interface ReduceOnlyOrders {
-  /** Those that may rest, by their admission. */
+  /** Orders that may rest, in the order of their admission. */
   readonly resting: readonly [OrderQueue, OrderQueue];
-  /** Those that take at once and have not ended: none is taken beyond the position that they leave. */
+  /** Orders that match on arrival and have not ended: no further one is accepted beyond the position that these leave. */
   readonly arriving: readonly [OrderQueue, OrderQueue];
 }
 
@@ -231,7 +235,7 @@ export class MarginAccount {
     return fresh;
   }
 
-  /** Those that were ever open or traded in. */
+  /** Positions that were ever open, or in which the account ever traded. */
   positions(): Iterable<Position> {
     return this.#positions.values();
   }
@@ -271,7 +275,10 @@ export class MarginAccount {
     else restingFills.sold -= move.base * BigInt(sign);
   }
 
-  /** @param confirmedAt the count of clearing's events at its confirmation; a position that came after it contains the fill. */
+  /**
+   * @param confirmedAt the count of clearing's events at its confirmation; a position that came after it contains the
+   * fill.
+   */
   confirm(position: Position, move: LegMove, confirmedAt: number): void {
     this.#addPending(position, move, -1);
     if (position.messageNumber <= confirmedAt) addTo(position.settling, move, 1n);
@@ -315,7 +322,7 @@ export class MarginAccount {
     }
   }
 
-  /** Of the optimistic account: the smaller of both prices (AMB-49). */
+  /** The surplus of the optimistic account, at the worse of both prices (AMB-49). */
   surplus(): Amount18 {
     this.#sum();
     return initialSurplus(this.#sums);
@@ -350,7 +357,7 @@ export class MarginAccount {
     return false;
   }
 
-  /** Whether it has to do with an asset of which no price has come since the start (AMB-110). */
+  /** Whether it has a part in an asset that has had no price since the start (AMB-110). */
   get awaitsPrice(): boolean {
     const assets = this.#assets;
     if (!assets.awaitsPrices) return false;
@@ -394,7 +401,7 @@ export class MarginAccount {
     return this.requirementOf(position, side, counted);
   }
 
-  /** Of a notional that a queue of this side counts. */
+  /** The requirement of a notional that a queue of this side counts. */
   requirementOf({ market, asset }: Position, side: Side, counted: bigint): Amount18 {
     if (counted === 0n) return ZERO_18;
     assert(market !== null, 'a position with orders knows its market');
@@ -427,8 +434,8 @@ export class MarginAccount {
   }
 
   /**
-   * Whether fills that the order's terms allow may leave the account less than it needs (MON-07): with these terms its orders
-   * may cost more of the surplus than there is beyond `minimum`; or, where there is none left, more of its equity.
+   * Whether fills that the order's terms allow may leave the account less than it needs (MON-07): with these terms its
+   * orders may cost more of the surplus than there is beyond `minimum`; or, where there is none left, more of its equity.
    *
    * @param change sets what the order may still match; it is undone.
    * @param means what the account has; as it stands unless given.
@@ -467,8 +474,8 @@ export class MarginAccount {
   }
 
   /**
-   * Of an account whose surplus does not cover its orders: whether this one may open a position at a loss, whatever the reducing
-   * ones bring, or may cost more than the equity that is there.
+   * For an account whose surplus does not cover its orders: whether this order may open a position at a loss, whatever
+   * the reducing ones bring, or may cost more than the equity that is there.
    */
   #isDistressed(position: Position, after: Distress, left: AtPrices, equity: StoredEquity): boolean {
     const before = this.#distress(position);
@@ -612,7 +619,7 @@ export class MarginAccount {
   }
 }
 
-/** One of no account's list: for a question about an asset of which it has none. */
+/** A position that is in no account's list, to answer a question about an asset in which the account has none. */
 export function newPosition(account: MarginAccount, asset: AssetId): Position {
   return {
     account,

@@ -48,12 +48,15 @@ const PENDING = 2 ** 52;
 
 export class MarginAccounts {
   readonly assets: AssetRisks;
-  /** Accounts of which an order has added exposure since this was last tidied (reductions.ts). */
+  /** Accounts with an order that has added exposure since this set was last tidied (reductions.ts). */
   readonly withOrders: Set<MarginAccount> = new Set();
-  /** Positions with reduce-only orders of which something has moved since they were last checked (reductions.ts). */
+  /** Positions with reduce-only orders that have changed since they were last checked (reductions.ts). */
   readonly reduceOnlyToCheck: Set<Position> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
-  /** Base of the fills undone for what others have, by user, then by asset and kind; no more users than have margin accounts. */
+  /**
+   * Base of the fills undone for what others have, by user, then by asset and kind; no more users than have margin
+   * accounts.
+   */
   readonly #excused = new Map<UserId, Map<string, bigint>>();
   readonly #holds: Holds;
   readonly #updates: UpdateCount;
@@ -80,7 +83,7 @@ export class MarginAccounts {
     return this.#users.get(user)?.get(index);
   }
 
-  /** For a question about one that may not exist, or be of no margin type: none is made. */
+  /** Answers questions about an account that may not exist or be of no margin type; creates none. */
   peek(user: UserId, index: number): MarginAccount {
     return (
       this.find(user, index) ?? new MarginAccount(user, index, this.#holds.peek(user, index), this.assets, new Set())
@@ -88,8 +91,8 @@ export class MarginAccounts {
   }
 
   /**
-   * Whether a price on which the margin of this fill depends has moved against the account since its match: of the asset traded
-   * or of anything else in the account.
+   * Whether a price on which the margin of this fill depends has moved against the account since its match: of the asset
+   * traded or of anything else in the account.
    */
   pricedSinceMatch({ user, subAccount, asset, side, matchedNs }: OrderFault): boolean {
     const isAgainstFill = this.assets.movedSince(asset, side === SIDE.buy ? 'fell' : 'rose', matchedNs);
@@ -102,7 +105,10 @@ export class MarginAccounts {
     return { credits, borrows, collateral: this.#holds.collateral(asset) };
   }
 
-  /** What other users have in the asset of an order that a cap, or what vaults may lend to shorts, binds; null of any other. */
+  /**
+   * What other users have in the asset of an order that a cap, or what vaults may lend to shorts, binds; null of any
+   * other.
+   */
   #othersMeasures(order: LiveOrder): OthersMeasures | null {
     const { user } = order;
     const asset = order.market.definition.assetId;
@@ -130,10 +136,10 @@ export class MarginAccounts {
   }
 
   /**
-   * Whether a fill of an order, undone as beyond a cap or what vaults lend, was so because of others (MON-08): with what they had
-   * when the order was taken, and the prices and limits of then, it would have fitted beside what the user has now. Fills for
-   * which this was so before, since the order was taken, are taken as made: all together are excused no further than they would
-   * have fitted.
+   * Whether a fill of an order, undone as beyond a cap or what vaults lend, was so because of others (MON-08): with what
+   * they had when the order was taken, and the prices and limits of then, it would have fitted beside what the user has
+   * now. Fills for which this was so before, since the order was taken, are taken as made: all together are excused no
+   * further than they would have fitted.
    *
    * @param lots of the fill. If it is excused, it is kept.
    */
@@ -159,7 +165,8 @@ export class MarginAccounts {
     const earlier = excused - others.excused;
     const [before, after] = [measuresWith(earlier), measuresWith(earlier + base)];
     if (breaksCap(others.risk, others.prices, { before, after, own: after })) return false;
-    // After a start the holdings come later than the orders; and with more than there was at admission only others can be the reason.
+    // After a start the holdings come later than the orders; and with more than there was at admission only others can be
+    // the reason.
     const holdings = larger(others.holdings, this.assets.marks(asset).holdings);
     const growsShort = !isSpot(order) && side === SIDE.sell && held - earlier - base < 0n;
     // mutant: lent-at-admission
@@ -188,7 +195,7 @@ export class MarginAccounts {
     return { ...sums, collateral };
   }
 
-  /** Of one user, by no order. */
+  /** The accounts of one user, in no order. */
   of(user: UserId): Iterable<MarginAccount> {
     return this.#users.get(user)?.values() ?? [];
   }
@@ -200,8 +207,8 @@ export class MarginAccounts {
   }
 
   /**
-   * Bounds for an order that only reduces a position, or sells what is owned, in an account that cannot cover worse prices: at
-   * the first it costs no margin, at the second no more than the equity that there is. Raw; 0: there is none.
+   * Bounds for an order that only reduces a position, or sells what is owned, in an account that cannot cover worse
+   * prices: at the first it costs no margin, at the second no more than the equity that there is. Raw; 0: there is none.
    */
   reducingBounds(order: LiveOrder): readonly number[] {
     const { exposure, side, kind, quantity, market } = order;

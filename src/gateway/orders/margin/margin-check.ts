@@ -82,7 +82,7 @@ export class MarginCheck {
   }
 
   /**
-   * As `exposureFault` of a placed order that matches at once, all that `as` releases of it. A market order gets its price
+   * As `exposureFault`, for a placed order that matches at once with all that `as` releases. A market order gets its price
    * bound.
    */
   admissionFault(order: LiveOrder, as: Released = order): Reject | null {
@@ -109,8 +109,8 @@ export class MarginCheck {
   }
 
   /**
-   * The room of a placed reduce-only order, its fills left out; null of every other order. Of one that rests the room to take is
-   * the whole position: older orders give way to what it takes (reductions.ts).
+   * The room of a placed reduce-only order, its fills left out; null of every other order. Of one that rests the room to
+   * take is the whole position: older orders give way to what it takes (reductions.ts).
    */
   roomOf(order: LiveOrder): Room | null {
     const { exposure: own } = order;
@@ -121,7 +121,8 @@ export class MarginCheck {
   }
 
   /**
-   * Why a reduce-only order may not be sent, or null: there is nothing that it could reduce, or it takes at once and is larger.
+   * Why a reduce-only order may not be sent, or null: there is nothing that it could reduce, or it takes at once and is
+   * larger.
    *
    * @param lots that it may still match; null: it is sized in quote, and its room is its base cap.
    */
@@ -132,7 +133,10 @@ export class MarginCheck {
     return takesAtOnce(order) && lots !== null && lots > roomToTake ? wouldIncrease(roomToTake) : null;
   }
 
-  /** Whether nothing that is undecided may give a reduce-only order of the position room: fills, and orders that are being matched. */
+  /**
+   * Whether nothing that is undecided may give a reduce-only order of the position room: fills, and orders that are
+   * being matched.
+   */
   isDecided({ exposure }: LiveOrder): boolean {
     if (exposure === null) return true;
     const { undecided, reduceOnly } = exposure.position;
@@ -192,7 +196,7 @@ export class MarginCheck {
     return isReduceOnly(order) ? null : IN_LIQUIDATION;
   }
 
-  /** With this order as it would be, and all else that the account has open on its side. */
+  /** Counts this order as it would be, and everything else that the account has open on its side. */
   #exceedsCap(order: LiveOrder, { position, entry }: OrderExposure, queue: OrderQueue, exposure: Exposure): boolean {
     const { side } = order;
     const { assetId, quantityDecimals } = order.market.definition;
@@ -205,7 +209,10 @@ export class MarginCheck {
     return additionBreaksCap(risk, prices, this.#margins.measures(assetId), addition);
   }
 
-  /** Lots that the order may trade; of one that is sized in quote alone at the lowest price that it may be assumed to match. */
+  /**
+   * Lots that the order may trade; of one that is sized in quote alone at the lowest price that it may be assumed to
+   * match.
+   */
   #mostLots({ kind, market, quantity }: LiveOrder, { lots, total }: Exposure): number {
     if (kind !== ORDER_KIND.marketQuote || quantity !== 0 || total === null) return lots;
     const lowest = this.#margins.assets.worstPrice(SIDE.sell, market);

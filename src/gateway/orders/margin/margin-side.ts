@@ -184,8 +184,8 @@ export class MarginSide {
   // ---- at every turn
 
   /**
-   * Every turn: orders of accounts with a negative capacity are reduced (AR-01), and reduce-only ones that exceed their position
-   * (MON-09).
+   * Every turn: orders of accounts with a negative capacity are reduced (AR-01), and reduce-only ones that exceed their
+   * position (MON-09).
    *
    * @returns whether there is more to look at: the next turn should not wait for something to happen.
    */

@@ -52,7 +52,7 @@ export interface AccountLegs {
   readonly positions: ReadonlyMap<AssetId, Legs>;
 }
 
-/** As shown: capacity, and the equity that is not at hand, among them. */
+/** The figures that are shown, including capacity and the equity that is not available. */
 type MarginFigures = AccountFigures & SimulatedFigures;
 
 export interface MarginSources {
@@ -131,7 +131,7 @@ function maintenanceOf(legs: AccountLegs, assets: AssetRisks): Amount18 {
   return maintenanceRequirement(addLegs(emptyRisk(), { leg: addRisk, usd: addRiskUsd }, legs, assets));
 }
 
-/** Of one base leg, at the worse price (AMB-48). */
+/** The requirement of one base leg, at the worse price (AMB-48). */
 function requirement(terms: AssetTerms, base: bigint): Amount18 {
   const atOracle = equityLeg(terms, base, 'oracle') - weighedLeg(terms, base, 'initialOracle');
   const atMark = equityLeg(terms, base, 'mark') - weighedLeg(terms, base, 'initialMark');
@@ -151,7 +151,7 @@ export class MarginView {
     this.#sources = sources;
   }
 
-  /** Of the user's margin-type accounts, by index; those that do not exist are left out. */
+  /** The figures of the user's margin-type accounts, by index; accounts that do not exist are left out. */
   figures(
     user: UserId,
     subAccounts: readonly number[] | null,
@@ -214,7 +214,7 @@ export class MarginView {
     return this.#views(account, name, { legs, assets }, nowNs);
   }
 
-  /** Positions of which something was booked, those that are gone as closed; with the balances, all of them. */
+  /** Positions that a booking has changed, closed ones included; after a change of a balance, all of them. */
   changed(
     user: UserId,
     index: number,

@@ -2,9 +2,9 @@
  * The exposure of open orders by their optimistic figures, and the queue in which each counts (AMB-49, AMB-50); and what
  * each may still match at which worst price (MON-07).
  *
- * No exposure: an order that waits for its trigger (AMB-28), a spot sell. Reduce-only orders count in queues of their own, of
- * which the position covers the first lots (MRG-22, AMB-50); those that are judged on arrival add nothing (AMB-27). While
- * replaces are pending an order counts under the heaviest of its terms (src/risk/exposure-queue.ts).
+ * No exposure: an order that waits for its trigger (AMB-28), a spot sell. Reduce-only orders count in queues of their
+ * own, of which the position covers the first lots (MRG-22, AMB-50); those that are judged on arrival add nothing
+ * (AMB-27). While replaces are pending an order counts under the heaviest of its terms (src/risk/exposure-queue.ts).
  *
  * Not here: the rule for one order (src/risk/exposure.ts), netting (src/risk/exposure-queue.ts), what fills may cost
  * (src/risk/worst-loss.ts).
@@ -79,7 +79,7 @@ export function setLoss(
   losses.set(loss, lots, isLimit ? order.price : bound, others);
 }
 
-/** Of an order that is sized in money alone any number of lots: the better its price, the more. */
+/** An order that is sized in money alone may get any number of lots: the better its price, the more. */
 function reachOf({ kind, quantity }: LiveOrder): number {
   return kind === ORDER_KIND.marketQuote && quantity === 0 ? Number.MAX_SAFE_INTEGER : 0;
 }
@@ -120,7 +120,7 @@ export function exposureOf(
   return fewestFirst.reduce((other: Exposure | null, one) => ({ ...one, other }), null) ?? NO_EXPOSURE;
 }
 
-/** With the terms of a replace. */
+/** The exposure with the terms of a replace. */
 function exposureWith(order: LiveOrder, replace: PendingReplace, marketPrice: bigint, as: Released): Exposure {
   if (isOver(order) || as.isIdle || as.releasedQuantity === 0) return NO_EXPOSURE;
   const { kind, amount } = order;

@@ -6,8 +6,8 @@
  *                                 │             └──────────────────────────────────────────────────────┤
  *                                 └────────────────── cooldown of the sub-account ◀────────────────────┘
  *
- * Exempt: market makers; orders that a plan leaves alone (below); after a start, accounts until each of their assets has had a new
- * price (AMB-110).
+ * Exempt: market makers; orders that a plan leaves alone (below); after a start, accounts until each of their assets has
+ * had a new price (AMB-110).
  *
  * Checked in rounds, a bounded number of accounts and orders a time, as the gateway does nothing else meanwhile. An account
  * that has more to reduce than that is checked again in the next round: what was sent counts as reduced, and the rest is
@@ -49,7 +49,7 @@ interface Unfinished {
   readonly sent: Map<ExposureEntry, number>;
 }
 
-/** Of an account with orders: the time of its last check, and the end of its cooldown. */
+/** What is remembered of an account with orders: its last check, and the end of its cooldown. */
 interface Watched {
   version: number;
   isExempt: boolean;
@@ -65,7 +65,7 @@ export class AutoReduce {
   readonly #orders: LiveOrders;
   readonly #reduce: Reduce;
   readonly #watched = new Map<MarginAccount, Watched>();
-  /** Of the work of one check. */
+  /** What one check may still do. */
   readonly #left = { reduced: 0, plannedOver: 0 };
   #round: Iterator<MarginAccount> = [].values();
 
@@ -153,15 +153,15 @@ function newWatched(): Watched {
   return { version: -1, isExempt: false, cooldownEndNs: 0n, unfinished: null };
 }
 
-// The open orders of an account that are reduced (AR-01, AR-02, AR-04, AMB-61, EX-17): of the heavier side, farthest from the
-// market first, by the fewest lots that suffice.
+// The open orders of an account that are reduced (AR-01, AR-02, AR-04, AMB-61, EX-17): of the heavier side, farthest from
+// the market first, by the fewest lots that suffice.
 //
 //   orders that count ─▶ farthest first ─▶ whole, whole, … in part ─▶ what is left is bearable, or so many are planned
 //                                                                          as one plan may have
 //
 // Left alone: orders that never rest; those about which a request is on its way; those that add no exposure, as what waits
 // for a trigger and what the position covers, of reduce-only orders too. What is left below the market's minimum is
-// cancelled, and so is a child of which more may come.
+// cancelled, and so is a child that may be released further.
 //
 // Not here: when an account is checked, and which are exempt (above).
 
@@ -173,7 +173,7 @@ const CLOSE = 2 ** -48;
 
 export interface Reduction {
   readonly order: LiveOrder;
-  /** Its own in its queue. */
+  /** Its own exposure in its queue. */
   readonly entry: ExposureEntry;
   /** The new total, filled part included; 0: the order is cancelled. */
   readonly total: number;
@@ -354,9 +354,9 @@ function offBy({ order, queue }: Candidate): bigint {
 //                                                       ▲                                                        │
 //                                                       └──────────── a full ring, more than one turn cuts ◀─────┘
 //
-// The position counts as clearing has booked it, with what is undecided: all fills of orders that took, which the account sent in
-// this moment, and those fills of resting orders that make it larger. What a resting order may have closed is not gone before it is
-// confirmed.
+// The position counts as clearing has booked it, with what is undecided: all fills of orders that took, which the account
+// sent in this moment, and those fills of resting orders that make it larger. What a resting order may have closed is not
+// gone before it is confirmed.
 //
 // Invariant: with nothing on its way, the lots of a side that rest are at most the position.
 //
@@ -376,7 +376,10 @@ export interface Cut {
 /** Sends a cut to the market; false: the ring is full, nothing was done. */
 type SendCut = (cut: Cut) => boolean;
 
-/** How the check of a position ended: there is nothing beyond it; cuts are on their way; more must be sent; a ring was full. */
+/**
+ * How the check of a position ended: there is nothing beyond it; cuts are on their way; more must be sent; a ring was
+ * full.
+ */
 type Checked = 'quiet' | 'cutting' | 'more' | 'full';
 
 export class ReduceOnlyExcess {

@@ -164,7 +164,7 @@ class Model {
     return { spot: moved, positions: open };
   }
 
-  /** Of the optimistic account. */
+  /** The capacity of the optimistic account. */
   capacity(withTrade: boolean): Amount18 {
     const { buys, sells } = this.#account.requirements(withTrade ? this.#queuesAfter() : []);
     return capacityOf(this.#surplus(withTrade), buys, sells);
@@ -243,7 +243,7 @@ class Model {
     return !this.#account.lacksFor({ position, losses, loss }, minimum, change, means);
   }
 
-  /** With the transfers, and with all that the account has open on the side (src/risk/caps.ts). */
+  /** Counts the transfers, and everything that the account has open on the side (src/risk/caps.ts). */
   #exceedsCap(): boolean {
     const { margins, assets } = this.#sources;
     const { asset, side, isSpot, transfers } = this.#trial;
@@ -261,7 +261,7 @@ class Model {
     return additionBreaksCap(risk, prices, margins.measures(asset), { side, isSpot, added });
   }
 
-  /** What so much notional adds to the requirement of the orders in its queue, of which one sum is rounded. */
+  /** What this notional adds to the requirement of the orders in its queue; the sum is rounded once. */
   #requirementOf(counted: bigint): bigint {
     const { asset, side } = this.#trial;
     const { takerFeeRate } = this.#market.definition;
