@@ -12,7 +12,7 @@ import type { ClearingState } from './state.ts';
 
 /** A record as a replay applies it. */
 export interface RecordToApply {
-  /** Of its header. */
+  /** The epoch in its header. */
   readonly epoch: number;
   readonly payload: Uint8Array;
 }
