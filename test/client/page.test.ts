@@ -15,6 +15,7 @@ import { canonicalText } from '../../src/codec/canonical-text.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
+import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
 import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
 import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
@@ -53,6 +54,7 @@ const SIGNED: readonly (readonly [string, Decode])[] = [
   ['post_withdrawal_init', decodeWithdrawal],
   ['post_withdrawal_cancel', decodeWithdrawalCancel],
   ['post_settlement_init', decodeSettlement],
+  ['post_multisig_add_signer', decodeAddSigner],
 ];
 
 suite('the page and the documents', () => {
@@ -89,6 +91,26 @@ suite('the page and the documents', () => {
       );
     });
   }
+
+  test('the order of a market maker: the schema alone gives the bytes that the node verifies (STL-01)', () => {
+    const schema = must(operation('post_settlement_init').body, 'a body').schema;
+    const shape = signedShape(signedShape(schema, 'maker_order'), 'inner');
+    let count = 0;
+    fc.assert(
+      fc.property(fitting(schema), (value) => {
+        const bytes = Buffer.from(writeJson(value));
+        const decoded = decodeSettlement(bytes, 0, bytes.length);
+        const order = isJsonObject(value) ? value.get('maker_order') : undefined;
+        assert.ok(decoded.ok && (decoded.value.makerOrder === null) === !isJsonObject(order));
+        if (!isJsonObject(order) || decoded.value.makerOrder === null) return;
+        count += 1;
+        const text = canonicalText(shape, must(order.get('inner'), 'inner'));
+        assert.equal(Buffer.from(decoded.value.makerOrder.text).toString(), text);
+      }),
+      propertyParameters(200),
+    );
+    assert.ok(count > 20, `${count} orders of makers`);
+  });
 
   test('an example, filled in and signed, is a request that verifies; a batch in every item (SIG-01, BAT-01)', () => {
     const key = devKey('a');
