@@ -43,7 +43,14 @@ export function askingUser(state: ClearingState, user: UserId): UserSlot {
 }
 
 function newUser(user: UserId): UserSlot {
-  const row: UserRow = { user, isMarketMaker: false, configNonce: 0, transferNonce: 0n, closePositionNonce: 0n };
+  const row: UserRow = {
+    user,
+    isMarketMaker: false,
+    configNonce: 0,
+    transferNonce: 0n,
+    closePositionNonce: 0n,
+    hasTimer: false,
+  };
   const accounts = firstSubAccounts(user).map((account) => [account.subAccount, emptyAccount(account)] as const);
   return { row, subAccounts: new Map(accounts) };
 }

@@ -52,7 +52,8 @@ import {
   type OwnInput,
   type PatchUser,
 } from './inputs.ts';
-import { applyHandover, applyLoneRestart, applyTakeover } from './leadership.ts';
+import { markTimer } from './leader-marks.ts';
+import { applyHandover, applyTakeover } from './leadership.ts';
 import { applyBackstopStep } from './liquidation/backstop.ts';
 import { applyAccountCleared, applyLiquidationStep, applyNodeOrderRefused } from './liquidation/rounds.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
@@ -62,6 +63,7 @@ import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
 import { applyPutConfig } from './registry/registry-config.ts';
 import { applyPutMarket } from './registry/registry-markets.ts';
+import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
 import type { OrderRow, SignedText } from './rows.ts';
 import { applyAddSigner } from './signers/add-signer.ts';
@@ -241,7 +243,7 @@ function isOwn(input: NodeInput): input is OwnInput {
 }
 
 function applyOwnInput(state: ClearingState, input: OwnInput, nowNs: TimestampNs, effects: Effect[]): void {
-  if (input.kind === 'restarted') applyLoneRestart(state, input, nowNs, effects);
+  if (input.kind === 'restarted') applyRestarted(state, input, nowNs, effects);
   else if (input.kind === 'takeover') applyTakeover(state, input, nowNs, effects);
   else if (input.kind === 'handover') applyHandover(state, input);
   else if (input.kind === 'liquidationStep') applyLiquidationStep(state, input, nowNs, effects);
@@ -267,6 +269,9 @@ function applyNodeInput(
       return applyPutMarket(state, input, effects);
     case 'patchUser':
       return applyPatchUser(state, input, nowNs, effects);
+    case 'markTimer':
+      markTimer(state, input);
+      return accepted({});
     case 'putConfig':
       return applyPutConfig(state, input, effects);
     case 'setPrices':

@@ -162,6 +162,13 @@ export interface PatchUser extends FromNode {
   readonly isMarketMaker: boolean;
 }
 
+/** A dead-man timer of the user runs from now on, or none does; when it is over is the gateway's to know (cluster.md 8). */
+export interface MarkTimer extends FromNode {
+  readonly kind: 'markTimer';
+  readonly user: UserId;
+  readonly runs: boolean;
+}
+
 /** Chains, vaults, settlers, settings, withdrawal delays. */
 export interface PutConfig extends FromNode {
   readonly kind: 'putConfig';
@@ -599,6 +606,7 @@ export type NodeInput =
   | PutRisk
   | PutMarket
   | PatchUser
+  | MarkTimer
   | PutConfig
   | SetPrices
   | Faucet

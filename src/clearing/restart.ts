@@ -9,6 +9,7 @@
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
  *   holds and faults             gone
+ *   dead-man timers, a handover  those of a cluster are over
  *   oracle prices                none has been updated since the start
  *   liquidations                 begin their round anew; orders of the node are over (liquidation/rounds.ts)
  *   rebalancing pools            those below zero, of before version 14, are filled (MON-03)
@@ -24,6 +25,7 @@ import type { Effect } from './effects.ts';
 import { fillShortPools } from './funds/rebalancing.ts';
 import { endHolds, setFault } from './hooks.ts';
 import type { Restarted } from './inputs.ts';
+import { endLeader } from './leader-marks.ts';
 import { restartBackstop } from './liquidation/backstop.ts';
 import { restartLiquidations } from './liquidation/rounds.ts';
 import { type LiveOrder, orderAt } from './live-orders.ts';
@@ -37,7 +39,14 @@ import { type OrderRow, plainRow } from './rows.ts';
 import type { ClearingState, MarketSlot } from './state.ts';
 import { fireAll } from './triggers.ts';
 
-export function applyRestarted(state: ClearingState, input: Restarted, nowNs: TimestampNs, effects: Effect[]): void {
+/** @param endOf how an order ends that would live on; null: it does. */
+export function applyRestarted(
+  state: ClearingState,
+  input: Restarted,
+  nowNs: TimestampNs,
+  effects: Effect[],
+  endOf: (row: OrderRow) => OrderEnd | null = () => null,
+): void {
   endHolds(state.hooks);
   setFault(state.hooks, null);
   dropWaitingFills(state, nowNs, effects);
@@ -46,13 +55,14 @@ export function applyRestarted(state: ClearingState, input: Restarted, nowNs: Ti
   placeStart(state, nowNs);
   for (const market of state.markets) {
     // In the order of their admission: parents before children.
-    for (const index of market.orders.indexes()) restartOrder(state, orderAt(market, index), nowNs, effects);
+    for (const index of market.orders.indexes()) restartOrder(state, orderAt(market, index), nowNs, effects, endOf);
   }
 }
 
 /** What a restart does apart from orders, in a state in which nothing waits behind a hook and no price is worked off. */
 export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'clean'>): void {
   assert(state.hooks.waiting.length === 0 && state.firing.size === 0, 'what is changed at a restart has been applied');
+  endLeader(state);
   forgetUpdates(state);
   for (const slot of state.risks.values()) if (slot.mark !== null) changeMark(state, slot, tripped(slot.mark));
   for (const market of state.markets) {
@@ -73,10 +83,16 @@ export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'c
  *
  * @returns whether it lives on.
  */
-export function restartOrder(state: ClearingState, order: LiveOrder, nowNs: TimestampNs, effects: Effect[]): boolean {
+export function restartOrder(
+  state: ClearingState,
+  order: LiveOrder,
+  nowNs: TimestampNs,
+  effects: Effect[],
+  endOf: (row: OrderRow) => OrderEnd | null = () => null,
+): boolean {
   const { index, row, market } = order;
   if (market.entering === index) dropUnmatched(state, market);
-  const end = (isCut(market, row) ? cut(state, order) : null) ?? endAtRestart(row);
+  const end = (isCut(market, row) ? cut(state, order) : null) ?? endAtRestart(row) ?? endOf(row);
   if (end === null) return true;
   const finished = finishOrder(state, order, (ended) => {
     ended.end = end;

@@ -25,6 +25,8 @@ export interface UserRow {
   /** Last applied nonce per action domain (NON-06); 0 is none. u64. */
   readonly transferNonce: bigint;
   readonly closePositionNonce: bigint;
+  /** Whether a dead-man timer of the user runs. Kept by nodes of a cluster alone, for a takeover. */
+  readonly hasTimer: boolean;
 }
 
 export interface SubAccountRow {

@@ -71,7 +71,9 @@ function merged<V>(a: readonly Entry<V>[], b: readonly Entry<V>[]): Entry<V>[] {
 function* writeAccounts(state: ClearingState, to: FactText): Generator<number, void> {
   for (const [id, { row, subAccounts }] of yield* sortedLarge(state.users)) {
     to.text('user').text(id).text(`${row.isMarketMaker}`).number(row.configNonce);
-    to.amount(row.transferNonce).amount(row.closePositionNonce).endLine();
+    to.amount(row.transferNonce).amount(row.closePositionNonce);
+    if (row.hasTimer) to.text('timer');
+    to.endLine();
     const signers = state.signers.rowOf(row.user);
     if (signers !== undefined) to.text(signersLine(signers)).endLine();
     for (const [index, account] of [...subAccounts].sort(([a], [b]) => a - b)) writeAccount(id, index, account, to);

@@ -305,6 +305,8 @@ export interface ClearingState {
   startedNs: TimestampNs;
   /** Derived from a row of configs. */
   leadership: Leadership;
+  /** Users with a dead-man timer. Derived from their rows; empty on one machine. */
+  readonly timers: Set<UserSlot>;
   readonly totals: Map<AssetId, AssetTotals>;
   /** Derived from risk rows, prices, balances and positions, except the marks. */
   readonly risks: Map<AssetId, RiskSlot>;
@@ -439,6 +441,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     settings: DEFAULT_SETTINGS,
     startedNs: 0n as TimestampNs,
     leadership: NO_LEADERSHIP,
+    timers: new Set(),
     totals: new Map(),
     risks: new Map(),
     tallies: {

@@ -48,7 +48,11 @@ function taken<Changed, Row>(changed: Set<Changed>, rowOf: (one: Changed) => Row
 /** In the order in which a start loads them: a row comes after the rows that it names, orders come last. */
 const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
   user: {
-    load: (state, row) => state.users.set(row.user, { row, subAccounts: new Map() }),
+    load: (state, row) => {
+      const slot = { row, subAccounts: new Map() };
+      state.users.set(row.user, slot);
+      if (row.hasTimer) state.timers.add(slot);
+    },
     takeChanged: ({ dirty }) => taken(dirty.users, ({ row }) => row),
   },
   subAccount: {

@@ -42,6 +42,11 @@ export const ORDER_FLAG = {
   entering: 64,
   /** Sent by the node for an account below maintenance (LIQ-05). Always with `nodeMade`; its fills are liquidations. */
   liquidation: 128,
+  /**
+   * Created on a connection at whose end it is cancelled. Set by the gateway of a cluster alone: a node that takes over knows
+   * no connection of the one before (cluster.md 8).
+   */
+  cancelOnDisconnect: 256,
 } as const;
 
 /** State of an order with a trigger (TRG-01, AMB-28). `live`: it has none, or was released. */

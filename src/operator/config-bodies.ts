@@ -189,6 +189,7 @@ function decimal(bounds: AmountBounds): Member<string> {
 }
 
 const flag: Member<boolean> = (reader, name) => reader.flag(name, undefined);
+const onTakeover: Member<Settings['on_takeover']> = (reader, name) => reader.word(name, ['keep', 'cancel'], undefined);
 const amountText: Member<Settings['amount_text']> = (reader, name) => reader.word(name, ['hex', 'decimal'], undefined);
 const acks: Member<Settings['acks']> = (reader, name) => reader.word(name, ['optimistic', 'durable'], undefined);
 const account: Member<UserId> = (reader, name) =>
@@ -233,6 +234,7 @@ const SETTINGS: { readonly [Name in keyof Settings]: Member<Settings[Name]> } = 
   backstop_account: account,
   self_service_markets: flag,
   amount_text: amountText,
+  on_takeover: onTakeover,
 };
 
 /** @returns INVALID_REQUEST with the failing member. */

@@ -193,6 +193,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
       configNonce: safe,
       transferNonce: u64,
       closePositionNonce: u64,
+      hasTimer: flag,
     }),
   },
   subAccount: {

@@ -21,7 +21,8 @@
  *            counts for a mark, nothing. The table of used texts is
  *            new and empty: of requests from before, clearing has the rows and not the texts (docs/funds.md)
  *            No units are reserved for withdrawals that wait, until the first pass over their queue
- *   14 ─▶ 15 the journal has inputs and configs a row that only nodes of a cluster write: nothing of before has one
+ *   14 ─▶ 15 the journal has inputs and configs a row that only nodes of a cluster write: nothing of before has one; a user
+ *            has whether a dead-man timer runs, no
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
@@ -445,10 +446,19 @@ function* addedIn14(source: StorageReader): Generator<Entry, void, undefined> {
 }
 
 /** Tables of version 14 whose rows have another layout in version 15, and how a row is converted. */
-const TABLES_15: ReadonlyMap<number, Convert> = new Map();
+const TABLES_15: ReadonlyMap<number, Convert> = new Map([[TABLE.user, withoutTimer]]);
 
 function to15(entry: Entry, to: Parameters<Convert>[1]): Uint8Array | null {
   return TABLES_15.get(entry.key[0] as number)?.(entry, to) ?? entry.value;
+}
+
+/** No dead-man timer was kept: the new member is the last one of a user's row. */
+function withoutTimer({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(body);
+    to.u8(0);
+  });
 }
 
 /** The new member is the last one of its row. */

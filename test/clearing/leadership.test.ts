@@ -9,9 +9,10 @@ import { BatchBuffer } from '../../src/clearing/journal-batch.ts';
 import { applyRecord } from '../../src/clearing/records.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import { stateHash, stateLines } from '../../src/clearing/state-hash.ts';
+import { ORDER_END, ORDER_FLAG } from '../../src/core/order-terms.ts';
 import type { Sequence } from '../../src/core/units.ts';
 import { ClearingWorld, PlainTables, T0 } from '../support/clearing-world.ts';
-import { ALICE, BOB, ETH, USD } from '../support/names.ts';
+import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
 
 function takeover(epoch: number, clean: boolean, node = 'a'): Takeover {
   return { kind: 'takeover', epoch, node, run: `${node}-1`, clean, oms: null, mds: null };
@@ -132,5 +133,88 @@ suite('leadership', () => {
     assert.equal(stateHash(world.state), before);
     const market = world.state.markets[0];
     assert.equal(market?.sequence, (market?.decidedSequence ?? 0) as Sequence);
+  });
+
+  suite('on_takeover', () => {
+    /** Orders: plain, marked, of a user with a timer, of one whose timer ended, a trigger and a child that are marked, node-made. */
+    function marked(setting: 'keep' | 'cancel'): { world: ClearingWorld; orders: Readonly<Record<string, Sequence>> } {
+      const world = ClearingWorld.withMarket();
+      for (const user of [ALICE, BOB, CAROL]) world.fund(user, USD, '10000');
+      world.send({
+        kind: 'putConfig',
+        request: 1,
+        config: 'settings',
+        key: '',
+        method: 'patch',
+        body: { on_takeover: setting },
+      });
+      const disconnect = ORDER_FLAG.isSpot | ORDER_FLAG.cancelOnDisconnect;
+      const orders = {
+        plain: world.create({ user: ALICE }),
+        marked: world.create({ user: ALICE, flags: disconnect }),
+        ofTimer: world.create({ user: BOB }),
+        ofEndedTimer: world.create({ user: CAROL }),
+      };
+      for (const [user, runs] of [
+        [BOB, true],
+        [CAROL, true],
+        [CAROL, false],
+      ] as const)
+        world.send({ kind: 'markTimer', request: 2, user, runs });
+      return { world, orders };
+    }
+
+    const live = (world: ClearingWorld, orders: Readonly<Record<string, Sequence>>): readonly string[] =>
+      Object.keys(orders).filter((name) => world.order(orders[name] as Sequence) !== undefined);
+
+    test('cancel: marked orders and all orders of users with a timer are over, in a clean takeover too', () => {
+      for (const handedOver of [false, true]) {
+        const { world, orders } = marked('cancel');
+        start(world, takeover(1, false));
+        assert.deepEqual(live(world, orders), ['plain', 'ofEndedTimer'], 'the first leader is one that takes over');
+        const again = world.create({ user: ALICE, flags: ORDER_FLAG.isSpot | ORDER_FLAG.cancelOnDisconnect });
+        if (handedOver) start(world, HANDOVER);
+        const ended = start(world, takeover(2, handedOver)).flatMap((effect) =>
+          effect.kind === 'orderEnded' ? [[effect.row.orderSequence, effect.row.end]] : [],
+        );
+        assert.deepEqual(ended, [[again, ORDER_END.userRequested]]);
+        assert.deepEqual(live(world, orders), ['plain', 'ofEndedTimer']);
+        assert.equal(world.state.timers.size, 0);
+      }
+    });
+
+    test('keep, and a restart of one machine with either setting: nothing ends, and no timer is left', () => {
+      for (const [setting, input] of [
+        ['keep', takeover(1, false)],
+        ['cancel', { kind: 'restarted', clean: false }],
+        ['cancel', { kind: 'restarted', clean: true }],
+      ] as const) {
+        const { world, orders } = marked(setting);
+        assert.equal(world.state.timers.size, 1);
+        start(world, input);
+        assert.deepEqual(live(world, orders), Object.keys(orders));
+        assert.equal(world.state.timers.size, 0);
+      }
+    });
+
+    test('marks are in the tables and in the state hash', () => {
+      const { world } = marked('cancel');
+      const tables = new PlainTables();
+      tables.checkpoint(world.state);
+      const loaded = tables.load();
+      assert.equal(stateHash(loaded), stateHash(world.state));
+      assert.deepEqual(
+        [...loaded.timers].map(({ row }) => row.user),
+        [BOB],
+      );
+      const batch = { timeNs: world.nowNs, inputs: [takeover(1, false)], verdicts: [] };
+      const [first, second]: [Effect[], Effect[]] = [[], []];
+      applyBatch(world.state, batch, first);
+      applyBatch(loaded, batch, second);
+      assert.equal(stateHash(loaded), stateHash(world.state));
+      const before = stateHash(loaded);
+      applyBatch(loaded, { ...batch, inputs: [{ kind: 'markTimer', request: 1, user: ALICE, runs: true }] }, []);
+      assert.notEqual(stateHash(loaded), before);
+    });
   });
 });

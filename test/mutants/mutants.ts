@@ -152,6 +152,12 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/clearing/replication',
   },
   {
+    breaks: 'what goes with a leader is over when another one takes over, where the operator wants it so',
+    site: 'marks-at-a-takeover',
+    change: returns('null'),
+    caughtBy: 'test/clearing/leadership',
+  },
+  {
     breaks: 'a record is what its hash says',
     site: 'journal-record-hash',
     change: argumentOfAssert('true'),

@@ -316,6 +316,7 @@ const OPERATING: readonly AskedInput[] = [
   { kind: 'settlementLapsed', request: 37, ...SETTLEMENT, blockTime: 2 ** 40, counter: 1 },
   { kind: 'restarted', clean: false },
   { kind: 'takeover', epoch: 1, node: 'a', run: 'a1', clean: false, oms: 'http://a:3000', mds: null },
+  { kind: 'markTimer', request: 38, user: SETTLER, runs: true },
   { kind: 'handover', to: 'b' },
   { kind: 'takeover', epoch: 2, node: 'b', run: 'b1', clean: true, oms: null, mds: null },
 ];

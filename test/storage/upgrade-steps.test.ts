@@ -376,6 +376,25 @@ suite('steps of an upgrade', () => {
     );
   });
 
+  test('14 to 15: of no user a dead-man timer was kept', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 14),
+      'version 14 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    fc.assert(
+      fc.property(ROW_ARBITRARIES.user, (user) => {
+        const key = keyWriter().user(TABLE.user, user.user);
+        const body = checkFrame(key, encodeRow(to, 'user', key, user)).subarray(1);
+        const before = encodeFrame(to, key, () => to.raw(body.subarray(0, body.length - 1)));
+        const converted = decodeRow('user', key, must(convert({ key, value: before }, to), 'it stays'));
+        assert.deepEqual(converted, { ...user, hasTimer: false });
+      }),
+      propertyParameters(50),
+    );
+  });
+
   test('10 to 11: an order whose record would say something else is refused', () => {
     const [step] = UPGRADE_STEPS.filter(({ from }) => from === 10);
     const [row] = fc.sample(order10, { ...propertyParameters(1), seed: 7 });

@@ -80,7 +80,14 @@ suite('verification of a map', () => {
 
   test('a row of an earlier checkpoint in place of the last one is noticed, also when a start loads it', async () => {
     const store = new CheckpointStore();
-    const user = { user: userOf(1), isMarketMaker: false, configNonce: 1, transferNonce: 0n, closePositionNonce: 0n };
+    const user = {
+      user: userOf(1),
+      isMarketMaker: false,
+      configNonce: 1,
+      transferNonce: 0n,
+      closePositionNonce: 0n,
+      hasTimer: false,
+    };
     store.checkpoint([{ table: 'user', row: user }]);
     const key = keyWriter().user(TABLE.user, userOf(1));
     const stale = store.writer.get(key);

@@ -76,6 +76,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   backstopStep: true,
   restarted: true,
   takeover: true,
+  markTimer: true,
   handover: true,
 };
 

@@ -86,6 +86,7 @@ const userRow: Arbitrary<UserRow> = record({
   configNonce: safe,
   transferNonce: time,
   closePositionNonce: time,
+  hasTimer: fc.boolean(),
 });
 
 const subAccountRow: Arbitrary<SubAccountRow> = record({

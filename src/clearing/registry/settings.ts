@@ -68,6 +68,8 @@ export interface Settings extends FaultSettings {
   readonly self_service_markets: boolean;
   /** Text of withdrawal and settlement amounts in requests and user events (AMB-11). */
   readonly amount_text: 'hex' | 'decimal';
+  /** Of orders of connections that cancel on disconnect, and of users with a dead-man timer (cluster.md 8). */
+  readonly on_takeover: 'keep' | 'cancel';
 }
 
 /**
@@ -109,6 +111,7 @@ export const DEFAULT_SETTINGS: Settings = {
   backstop_account: '7d59c5623dd40a74aa4d5a32ac645d3b3f95daeae4c22be25476dd6a486f7382' as UserId,
   self_service_markets: true,
   amount_text: 'hex',
+  on_takeover: 'keep',
 };
 
 /** Other names of members: order and answer of both are one (MON-08). */
