@@ -87,7 +87,7 @@ export class EdgeMetrics {
     );
   }
 
-  /** As EdgeObserver's. */
+  /** As in EdgeObserver. */
   answered(pattern: string, status: number, isRead: boolean, ms: number): void {
     (this.#responses.get(status) ?? this.#otherResponses).add(1);
     const ns = Math.round(ms * 1e6);
@@ -100,7 +100,7 @@ export class EdgeMetrics {
     times.record(ns);
   }
 
-  /** As EdgeObserver's. */
+  /** As in EdgeObserver. */
   refused(code: RejectName): void {
     must(this.#refusals.get(code), 'each code of the closed list is counted').add(1);
   }

@@ -113,7 +113,10 @@ export class FrameAllowance {
 const HELD_FRAME_COST_BYTES = 512;
 /** Waiting frames of one socket: two of 64 KiB. */
 const HELD_PER_SOCKET_MAX = 2 * (65_536 + HELD_FRAME_COST_BYTES);
-/** Of all sockets. A socket with few bytes may hold them even beyond it, so others do not close it by what they send. */
+/**
+ * Bytes held for all sockets. A socket with few bytes may hold them even beyond this bound, so others do not close it by what
+ * they send.
+ */
 const HELD_MAX = 16_777_216;
 const HELD_SMALL_MAX = 8_192;
 

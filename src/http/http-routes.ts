@@ -51,7 +51,7 @@ const DISCARD_BYTES_MAX = 16 * BODY_BYTES_MAX;
 const SWEEP_MS = 500;
 /** Requests that wait for a reply or their body, per listener. Further ones are rejected with 503. */
 const PENDING_CALLS_MAX = 16_384;
-/** Of those the ones with an incomplete body: beyond it the longest arriving one is dropped. */
+/** How many of them may have an incomplete body: beyond it the one that has been arriving longest is dropped. */
 const BODIES_ARRIVING_MAX = 8_192;
 
 /**

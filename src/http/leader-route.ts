@@ -38,13 +38,13 @@ export function leaderText({ role, leadership }: ClusterPlace): string {
 }
 
 const STARTS: Reject = reject('SERVICE_UNAVAILABLE', 'the node takes over: it answers in a moment');
-/** States in which the listeners serve; what a leader that is stalled or hands over refuses, order entry does. */
+/** States in which the listeners serve. When a leader is stalled or hands over, order entry refuses what it cannot take. */
 const SERVES: ReadonlySet<NodeState> = new Set(['leading', 'stalled', 'handing-over']);
 const TAKES_OVER: ReadonlySet<NodeState> = new Set(['starting', 'restoring']);
 /** The state of the service, and documents, are answered by every process. */
 const ALWAYS = /^(?:\/market-data)?\/(?:system\/.*|api-doc\.json|async-api\.json|api-reference.*|\*)$/;
 
-/** For a listener: what it does not answer now. Undefined on one machine, where an open listener answers everything. */
+/** For a listener: which requests it does not answer now. Undefined on one machine, where an open listener answers everything. */
 export function servingOf(place: ClusterPlace): ((pattern: string) => Reject | null) | undefined {
   return place.isCluster ? (pattern) => notServing(place, pattern) : undefined;
 }

@@ -65,7 +65,7 @@ interface AttachedParts extends SubscriptionParts {
 interface Topic {
   readonly assetId: AssetId;
   readonly subscriptions: Set<Subscription>;
-  /** Of `bbo` and `prices`: what was published last. */
+  /** For `bbo` and `prices`: the frame that was published last. */
   last: string;
 }
 
@@ -251,7 +251,7 @@ export class MarketSubscriptions {
         for (const frame of frames) bytes += frame.byteLength;
         socket.sendSnapshot(subscription, frames);
       }
-      // With a long queue it is added again once that is drained; else behind the others.
+      // If its queue is long it is added again once that is drained; else it goes behind the others.
       this.#waiting.delete(socket);
       if (socket.due.size > 0 && socket.hasRoom) this.#waiting.add(socket);
       if (isSpent()) break;

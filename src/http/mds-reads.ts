@@ -106,7 +106,7 @@ function marketDataRead<Asked>(route: MarketDataRead<Asked, [Asked]>): MarketDat
   };
 }
 
-/** Of the market of its path. */
+/** A read of the market in its path. */
 function marketRead<Asked>({ serve, ...route }: MarketDataRead<Asked, [MarketDefinition, Asked]>): MarketDataRoute {
   return marketDataRead<Asked>({
     ...route,
@@ -244,7 +244,7 @@ const DOCUMENTS: readonly MarketDataRoute[] = DOCUMENT_ROUTES.map((route) =>
   marketDataRead({ ...route, read: nothing, serve: ({ documents }, call) => documents.answer(call) }),
 );
 
-/** Those that this listener answers. */
+/** The routes that this listener answers. */
 export const MARKET_DATA_ROUTES: readonly MarketDataRoute[] = [...MARKET_DATA_READS, ...DOCUMENTS];
 
 /** Free but for the address, and answered in every state. */
@@ -274,7 +274,7 @@ export function addMarketDataReads(routes: HttpRoutes, parts: MarketDataReadPart
     routes.add({ ...requestOf(route), anyOrigin: true, handler: route.served(kit) });
   }
   const document = must(DOCUMENTS[0], 'a listener has documents');
-  // Of the page, as its documents are.
+  // Files of the page, like its documents.
   routes.add({ ...requestOf(document), pattern: DOCUMENT_FILES, anyOrigin: true, handler: document.served(kit) });
 }
 

@@ -44,7 +44,7 @@ import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-so
 type Subscription = { readonly channel: Channel<Subscription> };
 type MarketChannelName = 'marketdepth' | 'klines' | 'trades' | 'ticker';
 type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>> & {
-  /** Of klines at the other widths, in seconds: at most one for each. */
+  /** Channels of klines at the other widths, by seconds: at most one for each width. */
   readonly wideKlines: Map<number, Channel<Subscription>>;
 };
 
@@ -56,7 +56,7 @@ export class MarketStreams implements MarketDataSink {
   readonly allTrades: Channel<Subscription> = new Channel();
   readonly allTickers: Channel<Subscription> = new Channel();
   readonly tradeEvents: Channel<Subscription> = new Channel();
-  /** Of the multiplexed socket. */
+  /** Subscriptions of the multiplexed socket. */
   readonly subscriptions: MarketSubscriptions = new MarketSubscriptions();
 
   constructor(onResyncWanted: (marketIndex: number) => void) {
@@ -175,7 +175,7 @@ interface MdsServerOptions {
   /** Charged for reads (LIM-14). */
   readonly budget: SharedBudget;
   readonly observer: EdgeObserver;
-  /** Of this process in its cluster; by default it is the only machine. */
+  /** The place of this process in its cluster; by default it is the only machine. */
   readonly place?: ClusterPlace;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;

@@ -12,7 +12,7 @@ export function correlationOf(action: SignedAction): Correlation {
   return { action: kind, orderId: orderIdOf(action), assetText: assetOf(action).text };
 }
 
-/** Of its market. */
+/** The asset of its market. */
 export function assetOf(action: SignedAction): SpelledAsset {
   switch (action.kind) {
     case 'create':
@@ -45,7 +45,7 @@ export function correlationsOf(batch: SignedBatch): readonly Correlation[] {
   return batch.requests.map((request) => correlationOf({ kind: 'replace', request }));
 }
 
-/** Of the market of one order of a batch. */
+/** The asset of the market of one order of a batch. */
 export function assetOfItem(batch: SignedBatch, index: number): AssetId {
   const asset = batch.kind === 'batch-create' ? batch.requests[index]?.order.baseAsset : batch.requests[index]?.asset;
   return must(asset, 'an order of the batch').id;

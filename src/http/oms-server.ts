@@ -51,7 +51,7 @@ const SESSION_CHECK_MS = 1_000;
 interface OmsServerOptions {
   readonly services: GatewayServices;
   readonly observer: EdgeObserver;
-  /** Of this process in its cluster; by default it is the only machine. */
+  /** The place of this process in its cluster; by default it is the only machine. */
   readonly place?: ClusterPlace;
   /** A number above every sequence number that earlier runs of the node used on its streams; by default 0. */
   readonly sequencesAfter?: number;

@@ -25,7 +25,7 @@ const V1_PROTOCOL = 'svc.ws.v1';
 const V1_ENDING = '.ws.v1';
 const BINARY_PROTOCOL = 'ringbook.fbs.v1';
 const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user is required');
-/** Of every change, and of `/control` (MON-13, RDO-01). */
+/** The refusal of every change, and of `/control` (MON-13, RDO-01). */
 export const READ_ONLY: Reject = reject(
   'READ_ONLY_SESSION',
   'the signers of this session weigh less than the threshold "low": it only reads',

@@ -87,7 +87,7 @@ type OmsSocket = StreamSocket<OmsConnection>;
 interface Listeners {
   readonly plain: readonly [Channel<OmsConnection>, Channel<OmsConnection>];
   readonly numbered: Channel<OmsConnection>;
-  /** Of positions: readers of objects on v1. */
+  /** For positions: readers of objects on v1. */
   readonly objects: Channel<OmsConnection>;
 }
 

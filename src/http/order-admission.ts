@@ -3,7 +3,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import { OPEN_GATE, type OrderGate } from './reading-turns.ts';
 
 export interface OrderAdmission extends OrderGate {
-  /** So many orders were refused because they had waited too long. */
+  /** Counts orders that were refused because they had waited too long. */
   refused(orders: number): void;
 }
 

@@ -38,7 +38,7 @@ export interface PassedRequest {
   /** A pattern of the thread that answers; `head` has its parameters. */
   readonly pattern: string;
   readonly head: RequestHead;
-  /** Of the client; '' where addresses are not limited. */
+  /** The address of the client; '' if addresses are not limited. */
   readonly address: string;
   readonly body: Uint8Array;
 }
@@ -107,7 +107,7 @@ export class PassedRequests {
     this.#nextId += 1;
     this.#waiting.set(id, call);
     const { address } = call;
-    // Of HEAD the listener of the connection drops the body.
+    // For HEAD, the listener of the connection drops the body.
     const head = { ...call.head, method: to.method };
     this.#channel.post({ kind: 'request', id, ...to, head, address, body: ownBytes(body) });
   }
@@ -130,7 +130,7 @@ export class PassedRequests {
   }
 
   /**
-   * Of calls that were answered late. A call that its client has left counts until its deadline: the other thread has its
+   * Calls that were answered late. A call that its client has left counts until its deadline: the other thread has its
    * request still, and clients that leave must not fill the queue between the threads.
    */
   #forgetEnded(): void {

@@ -51,7 +51,7 @@ const GONE: Reject = reject('SERVICE_UNAVAILABLE', 'market data begins anew, try
 interface FrameBatch {
   readonly kind: 'frames';
   readonly batch: number;
-  /** Of the socket of each frame; frames of one socket that follow each other are written at once. */
+  /** The id of the socket of each frame; frames of one socket that follow each other are written at once. */
   readonly ids: Float64Array;
   /** Begin and end of each frame in `bytes`; several sockets may have the same ones. */
   readonly spans: Uint32Array;
@@ -108,11 +108,11 @@ interface PassedStream {
   /** The pattern that the other thread has for it. */
   readonly there: string;
   readonly lag: LagRule;
-  /** Of a stream that reads frames of its client. */
+  /** The rule of a stream that reads frames of its client. */
   readonly frames?: FrameRule | undefined;
 }
 
-/** The listener's side: connections of which the streams are on another thread. */
+/** The listener's side: connections whose streams are on another thread. */
 export class PassedSockets {
   readonly #hub: SocketHub;
   readonly #channel: SocketChannel | null;
@@ -278,7 +278,7 @@ export class PassedSockets {
     this.#channel?.post({ kind: 'written', batch, ids, received });
   }
 
-  /** Of upgrades that were answered by their deadline. */
+  /** Forgets upgrades that were answered by their deadline. */
   #forgetEnded(): void {
     const nowMs = performance.now();
     for (const [id, { call }] of this.#waiting) {

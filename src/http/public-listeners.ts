@@ -86,7 +86,7 @@ export function certificateEndS({ certFile }: TlsFiles): number {
 const CERT_MEMBER = 'publicListeners.tls.certFile';
 const KEY_MEMBER = 'publicListeners.tls.keyFile';
 
-/** With the code of the error where it cannot be read. */
+/** The text of a file, or the code of the error if it cannot be read. */
 function fileOf(path: string): { readonly text: string } | { readonly text: null; readonly code: string } {
   try {
     return { text: readFileSync(path, 'utf8') };

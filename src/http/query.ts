@@ -13,7 +13,7 @@ const DIGITS_FORM = /^[0-9]+$/;
 /** The latest time that a query member may have, in nanoseconds. */
 interface TimeBound {
   readonly value: bigint;
-  /** As a message names it. */
+  /** Its name in messages. */
   readonly text: string;
 }
 
@@ -51,11 +51,11 @@ export function queryFault(raw: string, members: QueryMembers): Reject | null {
 export interface Page {
   /** From 0. */
   readonly page: number;
-  /** As applied: at least 1, at most the route's cap. */
+  /** The limit that is applied: at least 1, at most the route's cap. */
   readonly limit: number;
 }
 
-/** A raw query without its question mark, of which `queryFault` found nothing wrong. */
+/** A raw query without its question mark, in which `queryFault` has found no fault. */
 export class Query {
   readonly #values: URLSearchParams;
 

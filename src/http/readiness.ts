@@ -48,7 +48,7 @@ export class Readiness {
   #idleAtEndMs: number;
   /** Since when bytes wait that the poll of this pass reads without having been blocked. */
   #polled: Moment;
-  /** Of this pass; null: not determined yet. */
+  /** The moment of this pass; null: not determined yet. */
   #since: Moment | null = null;
   #isStopped = false;
 

@@ -53,7 +53,7 @@ interface Waiting {
 /** Work that waits. Neither function may throw. */
 interface Work {
   readonly read: () => void;
-  /** Of an order: instead of `read`, once it has waited too long. */
+  /** Called instead of `read` for an order that has waited too long. */
   readonly refuse?: () => void;
   readonly source?: WorkSource;
 }
@@ -136,7 +136,7 @@ export class ReadingTurns {
   /** Orders that may be refused, by the time since which they wait; some are gone. */
   readonly #refusable = new Queue<Waiting>();
   #waiting = 0;
-  /** Of this pass: its number, bytes, work items, and milliseconds spent on them. */
+  /** Figures of this pass: its number, bytes, work items, and milliseconds spent on them. */
   #turnNumber = 0;
   #spent = 0;
   #pieces = 0;

@@ -49,7 +49,7 @@ const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'host',
 ]);
-/** With two of one of these, readers would differ about the end of the request. */
+/** Headers that fix the end of the request: if one occurred twice, readers could differ about that end. */
 const FRAMING_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 const LENGTH_FORM = /^[0-9]{1,18}$/;
 
@@ -57,7 +57,7 @@ const LENGTH_FORM = /^[0-9]{1,18}$/;
 export interface RequestHead {
   /** Upper case. */
   readonly method: string;
-  /** As sent, still percent-encoded, without the query. */
+  /** The path as it was sent, still percent-encoded, without the query. */
   readonly path: string;
   /** Without the question mark; '' when there is none. */
   readonly query: string;

@@ -32,7 +32,7 @@ export type ClientSocket = StreamSocket<SubscribedSocket>;
 interface SubscriptionReaderParts {
   /** Null: addresses are not limited. */
   readonly gate: AddressGate | null;
-  /** Of the listener. */
+  /** The reading turns of the listener. */
   readonly turns: ReadingTurns;
   readonly observer: Pick<EdgeObserver, 'refused'>;
   /** Called with a request that is paid. */

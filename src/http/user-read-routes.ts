@@ -184,7 +184,7 @@ export async function answerTrades(
   if (!market.ok) return call.refuse(market.reject);
   const { page, limit, subAccounts, filter, isEmpty } = query;
   const request = { user, assetId: market.value, subAccounts, filter };
-  // Of an empty page the market is looked for all the same.
+  // The market is looked up even for an empty page.
   const found = await services.queries.tradePage({ ...request, page: isEmpty ? 0 : page, limit: isEmpty ? 1 : limit });
   answer(call, found, ({ rows, total }) =>
     pageEnvelope('trades', isEmpty ? { rows: [], page, limit, total: 0 } : { rows, page, limit, total }),

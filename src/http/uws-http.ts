@@ -47,7 +47,7 @@ export interface HttpRoute {
   readonly isListed?: boolean;
   /** Pages of any origin may read its replies in a browser, without credentials (MCH-06); by default none may. */
   readonly anyOrigin?: boolean;
-  /** Of a GET: its body is read, as of every other method. */
+  /** Whether the body of a GET is read, as that of every other method is. */
   readonly readsBody?: boolean;
   /** Limit of the body; by default SMALL_BODY_BYTES_MAX. A longer one is 413. */
   readonly bodyBytesMax?: number;
@@ -81,7 +81,7 @@ export interface EdgeObserver {
 export interface LaggedSocket {
   /** Its path, with parameters as the route has them. */
   readonly path: string;
-  /** Of the client; '' where addresses are not limited. */
+  /** The address of the client; '' if addresses are not limited. */
   readonly address: string;
   /** The user of its session; null for public streams. */
   readonly user: string | null;
@@ -167,7 +167,7 @@ export class HttpCall {
   readonly head: RequestHead;
   /** Real milliseconds (monotonic) at which the listener answers instead of the handler. */
   readonly deadlineMs: number;
-  /** Of the client; '' where addresses are not limited. */
+  /** The address of the client; '' if addresses are not limited. */
   readonly address: string;
   readonly #route: CallRoute;
   readonly #response: ReplyTarget;

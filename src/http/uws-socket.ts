@@ -89,7 +89,7 @@ interface SocketRoute<T> {
   /** uWebSockets.js pattern; a plain GET of it is answered with 426 unless an HttpRoute serves it. */
   readonly pattern: string;
   readonly lag: LagRule;
-  /** Of a stream that reads frames: what a client may send; by default any number, of FRAME_BYTES_MAX. */
+  /** For a stream that reads frames: what a client may send; by default any number of frames, of at most FRAME_BYTES_MAX. */
   readonly frames?: FrameRule;
   opened(socket: StreamSocket<T>): void;
   /** Whether it may use the places reserved for users with funds. Absent: no reserved places. */
@@ -179,7 +179,7 @@ type State = 'connecting' | 'open' | 'lagged' | 'closed';
 /** One client of one stream. */
 export class StreamSocket<T> {
   readonly data: T;
-  /** Of the client; '' where addresses are not limited. */
+  /** The address of the client; '' if addresses are not limited. */
   readonly address: string;
   /** The selected subprotocol, '' for none (AMB-90). */
   readonly protocol: string;
@@ -404,7 +404,7 @@ export class SocketHub {
   /** Sockets of users without funds, in the order of opening, where users with funds have reserved places. */
   readonly #public = new LinkedList<AnySocket>();
   readonly #connections: Connections;
-  /** Of sockets with streams on another thread: queues are counted and bounded there. */
+  /** Totals of sockets with streams on another thread: their queues are counted and bounded there. */
   readonly #remoteTotals: HubTotals;
   /** Opens a socket for a connection at another listener, by pattern. */
   readonly #remote = new Map<string, RemoteOpening>();
@@ -567,7 +567,7 @@ export class SocketHub {
   #cutLongest(): void {
     const totals = this.#totals;
     const keptBytes = (totals.backlogBytesMax / KEPT_DENOMINATOR) * KEPT_NUMERATOR;
-    // Those with streams on another thread are cut off there.
+    // Sockets with streams on another thread are cut off there.
     const longest = [...this.#open.keys()].sort((a, b) => b.backlogOf(totals) - a.backlogOf(totals));
     for (const socket of longest) {
       if (totals.backlogBytes <= keptBytes) return;

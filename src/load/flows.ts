@@ -13,11 +13,11 @@ import type { AssetId } from '../core/ids.ts';
 import { BATCH_ORDERS, type Flow, type LoadMarket } from './plan.ts';
 
 /** The two users: the first sells, the second buys and has the resting orders. */
-type Seat = 0 | 1;
-export const BUYER: Seat = 1;
+type UserNumber = 0 | 1;
+export const BUYER: UserNumber = 1;
 
 interface Message {
-  readonly user: Seat;
+  readonly user: UserNumber;
   readonly frame: string;
   /** Replies that it gets. */
   readonly actions: number;
@@ -65,7 +65,7 @@ class OrderSigner {
     this.#tag = (nowNs() / 1_000_000n).toString(36).slice(-6);
   }
 
-  create(user: Seat, number: number, side: SideWord, limitPrice: number): string {
+  create(user: UserNumber, number: number, side: SideWord, limitPrice: number): string {
     const { assetId, priceDecimals, quantityDecimals, quantity, account } = this.#market;
     const key = this.#keys[user];
     const order: LimitOrder = {
@@ -119,7 +119,7 @@ function noMessages(orders: number): MessagesOf {
 function crossing(signer: OrderSigner, count: number, { price, quantity }: LoadMarket): SignedFlow {
   const messagesOf = noMessages(count);
   const messages = Array.from({ length: count }, (_, number): Message => {
-    const user: Seat = number % 2 === 0 ? 0 : BUYER;
+    const user: UserNumber = number % 2 === 0 ? 0 : BUYER;
     messagesOf.create[number] = number;
     const body = signer.create(user, number, user === BUYER ? 'Buy' : 'Sell', price);
     return { user, frame: `{"CreateOrderRequest":${body}}`, actions: 1 };
@@ -130,7 +130,7 @@ function crossing(signer: OrderSigner, count: number, { price, quantity }: LoadM
 function crossingBatches(signer: OrderSigner, count: number, { price, quantity }: LoadMarket): SignedFlow {
   const messagesOf = noMessages(count * BATCH_ORDERS);
   const messages = Array.from({ length: count }, (_, batch): Message => {
-    const user: Seat = batch % 2 === 0 ? 0 : BUYER;
+    const user: UserNumber = batch % 2 === 0 ? 0 : BUYER;
     const orders = Array.from({ length: BATCH_ORDERS }, (_none, item) => {
       const number = batch * BATCH_ORDERS + item;
       messagesOf.create[number] = batch;

@@ -352,7 +352,7 @@ export class MarketDataFeed {
     const trades = history.marketTrades({ marketIndex, below, skip: 0, limit: TRADES_PER_READ });
     const last = trades.at(-1);
     const isAll = last === undefined || trades.length < TRADES_PER_READ;
-    // Of the second of the last one, older trades may be there.
+    // Older trades of the same second as the last one may be there.
     const readFrom = isAll ? 0 : secondOf(last.matchedNs) + 1;
     if (isAll) this.#unread.delete(marketIndex);
     else this.#unread.set(marketIndex, { below: last.tradeId, readFrom });

@@ -105,7 +105,7 @@ class Market {
   diffSentNs: bigint | null = null;
   tickerSentNs: bigint | null = null;
   resyncAskedNs: bigint | null = null;
-  /** As last sent, and as last put into the frame of all tickers. */
+  /** The ticker that was sent last, and the one that was last put into the frame of all tickers. */
   tickerSent: Ticker | null = null;
   tickerInAll: Ticker | null = null;
 

@@ -29,7 +29,7 @@ export interface BucketRange {
 export interface BucketStarts {
   /** Newest first. */
   readonly starts: number[];
-  /** Of all buckets in the range. */
+  /** The number of all buckets in the range. */
   readonly total: number;
 }
 

@@ -190,7 +190,7 @@ export class TradeHour {
     if (row !== NONE) sum.add(this.#rows, this.#rows.volumes, row);
   }
 
-  /** As `bar`, with its first and its last trade. @param startSecond of the hour, since 1970. */
+  /** As `bar`, with its first and its last trade. @param startSecond start of the hour, seconds since 1970. */
   spannedBar(second: number, startSecond: number): SpannedBar {
     const row = this.#rowOfSecond[second] ?? NONE;
     const { firstNs, firstId, lastNs, lastId } = this.#rows;

@@ -134,7 +134,7 @@ export class WideKlines {
   keptFrom(width: number, nowNs: TimestampNs): number {
     const nowSecond = secondOf(nowNs);
     const source = this.#sourceOf(width);
-    // Of the first second that is kept, only a part may have been read; as a row of its own it is shown.
+    // The first second that is kept may have been read only in part; it is shown as a row of its own.
     const firstSecond = Math.max(0, nowSecond - RETENTION_SECONDS + (width === 1 ? 0 : 1));
     const kept = source instanceof StoredKlines ? source.firstKept(nowSecond) : firstSecond;
     return bucketAtOrAfter(Math.max(kept, this.#readFrom), width);

@@ -222,7 +222,7 @@ function changeGrowing(at: ChangePlace, index: number, waiting: Waiting, command
   if (moves) reenter(book, index);
 }
 
-/** The node takes lots that rest off a child of which more may be released (MON-09): off its total and what is enabled, too. */
+/** The node takes resting lots off a child that may be released further (MON-09), and so lowers its total and what is enabled. */
 function cutGrowing(at: ChangePlace, index: number, waiting: Waiting, command: ReplaceCommand): void {
   const { book, triggers, events } = at;
   const { orders } = book;

@@ -131,7 +131,7 @@ export class ReplaceCommand extends OrderCommand implements Room {
   isNodeMade = false;
   /** An amend: applied in every market status, it only reduces, and only for the revision that it expects (wire-additions.md 4). */
   isAmend = false;
-  /** Of an amend: whether the order must have a revision, and which: the timestamp of its last replace or amend. */
+  /** For an amend: whether the order must have a revision, and which one: the timestamp of its last replace or amend. */
   expectsRevision = false;
   expectedHigh = 0;
   expectedLow = 0;

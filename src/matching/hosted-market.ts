@@ -18,7 +18,7 @@ const POLL_BUDGET = 64;
 const UNCROSS_BUDGET = 256;
 
 interface MarketBeginning {
-  /** With 18 decimals; null before the first. */
+  /** The oracle price with 18 decimals; null before the first. */
   readonly oraclePrice: bigint | null;
   readonly hashSeed: bigint;
 }

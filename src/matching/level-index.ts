@@ -33,7 +33,7 @@ const LEAF_BITS = 3;
 export const LEAF_SIZE: number = 1 << LEAF_BITS;
 const BIT_MASK: number = LEAF_SIZE - 1;
 const EMPTY_LEAVES_MAX = 64;
-/** With this many leaves, adding one far from the best shifts 8 MB of `order`, which takes a millisecond. */
+/** At this number of leaves, adding one far from the best shifts 8 MB of `order`, which takes a millisecond. */
 export const LEAVES_MAX: number = 2 ** 22;
 /** Leaves shifted one by one before a binary search with a block copy is faster. */
 const NEAR = 16;

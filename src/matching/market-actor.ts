@@ -78,7 +78,7 @@ interface MarketShardWiring {
   readonly clearing: Publication;
   readonly gateway: Publication;
   readonly data: Publication;
-  /** Of this thread; none unless given. */
+  /** The trace of this thread; without it nothing is recorded. */
   readonly trace?: TraceLog | null;
   /** None are timed unless given. */
   readonly times?: CommandTimes | null;

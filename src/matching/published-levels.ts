@@ -20,7 +20,7 @@ export class PublishedLevels {
     this.#quantities[at] = quantity;
   }
 
-  /** Its existing place, or that of the oldest. */
+  /** The existing place of the level, or the place of the oldest one. */
   #placeOf(side: Side, price: number): number {
     for (let at = 0; at < this.#count; at++) if (this.#prices[at] === price && this.#sides[at] === side) return at;
     const place = this.#next;

@@ -14,7 +14,7 @@
  * and drops what it does not get. When no more can be activated, a child ends or continues like any other order.
  *
  * A release of a reduce-only order is cut to its room, each activation of a child by itself (MON-09): what exceeds the room is
- * taken off the total, or dropped of a child that never rests; an order of which nothing is left ends. A start does not know
+ * taken off the total, or dropped of a child that never rests; an order with no lots left ends. A start does not know
  * which lots of a child were cut: what it then enables is within the total that was left.
  *
  * Both queues are processed a few entries at a time between commands, so that a burst of triggers does not delay
@@ -183,7 +183,7 @@ export class Triggers implements BookWatcher {
     waiting.enabled = waiting.parent === null ? total : Math.min(total, waiting.parent.confirmed - waiting.lost);
   }
 
-  /** Lots that were released and have not matched are off a child of which more may be released (MON-09). */
+  /** Takes released lots that have not matched off a child that may be released further (MON-09). */
   takeBack(waiting: Waiting, lots: number): void {
     waiting.released -= lots;
     this.#cut(waiting, lots);
@@ -395,7 +395,7 @@ export class Triggers implements BookWatcher {
     else if (isCut) this.reconsider(waiting);
   }
 
-  /** Of lots that are released in addition to what was released before: those that a reduce-only order has room for (MON-09). */
+  /** The part of newly released lots that a reduce-only order has room for (MON-09). */
   #addedLots({ index, grantedRoom: room }: Waiting, more: number, rests: boolean, isPostOnly: boolean): number {
     const book = this.#theBook;
     const { orders } = book;

@@ -17,7 +17,7 @@ const KEY_WORDS = 8;
 const NO_USER = -1;
 const WORD_BITS = 32;
 const QUEUE_BITS = 2;
-/** Of a user's remembered ids: the first and the last record, or NONE, and their number; and the number of parked cancels. */
+/** A user's remembered ids: the first and the last record, or NONE, and their number; and the number of parked cancels. */
 export const QUEUE = { head: 0, tail: 1, count: 2, parked: 3 } as const;
 
 /** Where a user's words begin in `queues`. */

@@ -502,7 +502,7 @@ export class RingbookNode {
     return must(this.#clearing, 'the gateway has its client of clearing');
   }
 
-  /** Those that are no threads of the topology. */
+  /** Watches threads that are not part of the topology. */
   #watchThreads(): void {
     const verify = this.#verifier.hang();
     if (verify !== null) this.#supervisor.fail(hungOf('verify', verify));

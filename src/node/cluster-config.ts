@@ -133,7 +133,7 @@ export interface ClusterConfig {
   readonly advertise: { readonly oms: string | null; readonly mds: string | null };
   readonly monitoring: readonly string[];
   readonly snapshots: { readonly everyMs: number; readonly keep: number };
-  /** Of simulated chains; null: the data directory. */
+  /** The directory of simulated chains; null: the data directory. */
   readonly chainsDirectory: string | null;
 }
 

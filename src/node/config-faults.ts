@@ -107,7 +107,7 @@ function memberFaults(shape: Shape, value: Members, path: string, root: Shape): 
   return [...unknown, ...missing, ...wrongs];
 }
 
-/** Of an object with entries of one pattern of names. */
+/** Faults of an object whose entries have names of one pattern. */
 function entryFaults(shape: Shape, value: Members, path: string, root: Shape): readonly string[] {
   const [[pattern, member] = ['', shape]] = Object.entries(shape.patternProperties ?? {});
   const form = new RegExp(pattern);

@@ -29,7 +29,7 @@ const Account = Type.Union([
 ]);
 /** An address, or a name that the system resolves. */
 const Host = Type.String({ pattern: HOST_FORM, description: HOST_WORDS });
-/** Of DNS: labels of letters, digits, hyphens and underscores. */
+/** A name of DNS: labels of letters, digits, hyphens and underscores. */
 const HostName = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,63}(?:\\.[A-Za-z0-9_-]{1,63})*$',
   description: 'a host name without a port',

@@ -40,7 +40,7 @@ const ANDROID_ORIGIN = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/;
 export interface NodeConfig extends Omit<Profile, 'cluster'> {
   /** Null: one machine (cluster.md 3). */
   readonly cluster: ClusterConfig | null;
-  /** Of `approval_keys`, in their order: 40 hex digits each. */
+  /** The addresses of `approval_keys`, in their order: 40 hex digits each. */
   readonly approvalAddresses: readonly string[];
   readonly omsHost: string;
   readonly mdsHost: string;
@@ -187,7 +187,7 @@ function readProfile(name: string): Profile {
   throw new ConfigError(`configuration "${name}": ${shown}${more > 0 ? `; and ${more} more` : ''}${base}`);
 }
 
-/** Of one line on standard error. */
+/** Faults shown on one line of standard error. */
 const FAULTS_SHOWN_MAX = 8;
 
 /** Exactly as a browser writes it into an assertion. */

@@ -127,7 +127,7 @@ function shown(value: unknown): unknown {
   );
 }
 
-/** For a counter: whole USD and cents count, not the last of 18 decimals. */
+/** The amount for a counter, where whole USD and cents matter and the last of 18 decimals does not. */
 function usd(amount: Amount18): number {
   return Number(amount) / 1e18;
 }

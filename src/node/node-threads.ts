@@ -68,7 +68,7 @@ export class NodeThreads {
   readonly budget: SharedBudget = new SharedBudget();
   /** Never leaves the process, so no client can choose order ids with colliding hashes. */
   readonly hashSeed: bigint = randomBytes(8).readBigUInt64LE();
-  /** Of the connection of the two threads with a public listener. */
+  /** The name of the channel between the two threads with a public listener. */
   readonly peerName: string = `ringbook-${randomBytes(8).toString('hex')}`;
   /** From each verifier thread to clearing. */
   readonly attestations: readonly SharedArrayBuffer[];

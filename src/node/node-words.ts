@@ -15,7 +15,7 @@ const RECOVERY_STEP = 3;
 const RECOVERY_DONE = 4;
 /** How much the step has in all; 0 where that is not counted. */
 const RECOVERY_OF = 5;
-/** Of the claim on the data directory. */
+/** The epoch of the claim on the data directory. */
 const EPOCH = 6;
 /** Whether the data directory is sound, so that clearing may open it; 0 while it is being checked. */
 const CHECK = 7;
@@ -123,7 +123,7 @@ export class NodeWords {
     return Atomics.load(this.#words, DEPTH_WAITS) === 1;
   }
 
-  /** Of the last depth diff of a market; one writer, plain stores. */
+  /** Sets the sequence of the last depth diff of a market; one writer, plain stores. */
   setDepthSequence(marketIndex: number, sequence: number): void {
     this.#depths[marketIndex] = sequence;
   }

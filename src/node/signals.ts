@@ -24,7 +24,7 @@ export class Signals {
     process.on('SIGUSR1', () => undefined);
   }
 
-  /** As if a signal had come. @param code of the exit after an orderly stop. */
+  /** Ends the node as a signal would. @param code of the exit after an orderly stop. */
   end(why: string, code: number): void {
     this.#take(why, code);
   }

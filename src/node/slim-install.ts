@@ -24,7 +24,7 @@ const OF_DEVELOPMENT = '@biomejs/biome';
 /** A folder `node_modules`. */
 interface Packages {
   readonly folder: string;
-  /** Of a clone or an image, not of a program that has ringbook as a package: nothing else needs what is in it. */
+  /** Whether the folder belongs to a clone or an image, not to a program that has ringbook as a package: nothing else uses it. */
   readonly isOwn: boolean;
 }
 
@@ -65,7 +65,7 @@ export function remove({ folder }: Packages, removals: readonly Removal[]): void
   for (const { path } of removals) rmSync(join(folder, path), { recursive: true });
 }
 
-/** Of all files below. */
+/** The bytes of all files below. */
 export function bytesOf(path: string): number {
   const stats = lstatSync(path);
   if (!stats.isDirectory()) return stats.size;

@@ -19,7 +19,7 @@ export interface WorkerSettings {
   /** What a thread logs goes through its lane. */
   readonly logs: LogMemory;
   readonly words: SharedArrayBuffer;
-  /** Of runtime/leadership.ts. */
+  /** The memory of runtime/leadership.ts. */
   readonly leadership: SharedArrayBuffer;
   /** Whether the node is one of several machines. */
   readonly isClustered: boolean;
@@ -31,7 +31,7 @@ export interface WorkerSettings {
   readonly attestations: readonly SharedArrayBuffer[];
   /** Name of the connection of the threads with a public listener (peer-channel.ts). */
   readonly peerName: string;
-  /** Of SharedBudget. */
+  /** The memory of SharedBudget. */
   readonly budget: SharedArrayBuffer;
 }
 

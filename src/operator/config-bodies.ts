@@ -41,7 +41,7 @@ function invalid(message: string, field: string): ReturnType<typeof rejected> {
 const count = (reader: BodyReader, name: string): number => reader.integer(name, CONFIRMATIONS, undefined);
 const COUNTS = { deposit: count, withdrawal: count, settlement: count };
 
-/** Those of the three counts that are present. */
+/** The counts that are present, of the three. */
 function readConfirmations(value: unknown): Outcome<Partial<Confirmations>> {
   return readMembers<Confirmations>(new BodyReader(value, Object.keys(COUNTS), 'confirmations.'), COUNTS);
 }
@@ -109,8 +109,7 @@ function rpcAddress(value: unknown): string | null {
   return URL.canParse(value) ? new URL(value).href : null;
 }
 
-/** 20 bytes of hex, without padding. */
-/** Of 20 bytes, in its normal form. */
+/** An address of 20 bytes of hex, without padding, in its normal form. */
 export function shortAddress(value: unknown): string | null {
   const bytes = typeof value === 'string' ? parseHex(value, 20) : null;
   return bytes === null ? null : toHex(bytes);

@@ -61,7 +61,7 @@ import type { OpsParts } from './ops-parts.ts';
 /** What rows read; all of one moment. */
 export interface MetricScope {
   readonly parts: OpsParts;
-  /** Of every actor, of the gateway's and clearing's, of both public listeners, and of those of markets. */
+  /** What every actor recorded: the gateway, clearing, both public listeners, and the actors of markets. */
   readonly actors: readonly Recorded[];
   readonly gateway: Recorded;
   readonly clearing: Recorded;
@@ -71,14 +71,14 @@ export interface MetricScope {
   readonly threadUses: readonly ThreadUse[];
   /** The first MARKETS_MAX markets. */
   readonly markets: readonly MarketFigures[];
-  /** Of markets that have seen an action. */
+  /** What was recorded for markets that have seen an action. */
   readonly marketActions: readonly Recorded[];
   /** Responses of the ops listener, by `<route> <status>`. */
   readonly opsRequests: ReadonlyMap<string, number>;
   readonly chains: readonly WatchedChain[];
   /** What the vaults hold beyond the ledger, by asset, 18 decimals. */
   readonly deviations: ReadonlyMap<AssetId, bigint>;
-  /** Assets of which nothing is approved on a chain (MON-05). */
+  /** Assets for which no approval is signed on a chain (MON-05). */
   readonly approvalStops: readonly ApprovalStop[];
 }
 
@@ -652,7 +652,7 @@ function ofClearing(metric: string): Read {
   return ({ clearing }) => numberOf(clearing, metric);
 }
 
-/** Of each public listener. */
+/** A metric of each public listener. */
 function each(metric: string): Read {
   return ({ listeners }) => listeners.map(([service, listener]): Sample => [numberOf(listener, metric), service]);
 }
@@ -696,7 +696,7 @@ function stages({ gateway, shards }: MetricScope): readonly Labelled[] {
   ];
 }
 
-/** Of the kinds of actions that a market has seen. */
+/** Figures of the kinds of actions that a market has seen. */
 function marketActions({ marketActions: markets }: MetricScope): readonly Sample[] {
   return markets.flatMap((market) =>
     NAMING_ACTIONS.flatMap((action) => {
@@ -715,7 +715,7 @@ function readsSeen({ listeners }: MetricScope): readonly { service: string; read
     .filter(({ read, listener }) => histogramOf(listener, readTimeMetric(read)).count > 0);
 }
 
-/** Of markets that have seen a command; those on one shard share its thread. */
+/** Figures of markets that have seen a command; markets on one shard share its thread. */
 function matchingByMarket({ shards, markets }: MetricScope): readonly Sample[] {
   return markets.flatMap(({ market, marketIndex }): readonly Sample[] => {
     if (marketIndex >= MARKETS_MAX) return [];

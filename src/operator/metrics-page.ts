@@ -11,7 +11,7 @@ import { METRIC_TABLE, type MetricScope } from './metric-table.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { processMetrics } from './process-metrics.ts';
 
-/** Of Prometheus' text format. */
+/** The media type of Prometheus' text format. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** What no thread records in shared memory. */

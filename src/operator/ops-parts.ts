@@ -113,7 +113,7 @@ export interface OpsParts {
   /** How long the latest market event has been waiting for its flush, in seconds. */
   unflushedSeconds(): number;
   dataFileBytes(): number;
-  /** Of the file system with the data file; null where the system does not report it. */
+  /** The file system with the data file; null if the operating system does not report it. */
   dataDisk(): {
     readonly bytes: number;
     readonly freeBytes: number;

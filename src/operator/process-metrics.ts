@@ -74,7 +74,7 @@ interface ProcessScope {
   readonly turnSeconds: number;
   readonly cpu: NodeJS.CpuUsage;
   readonly memory: NodeJS.MemoryUsage;
-  /** Of /proc/self/status; empty where there is none. */
+  /** The text of /proc/self/status; empty if there is none. */
   readonly status: string;
   readonly spaces: ReturnType<typeof getHeapSpaceStatistics>;
 }

@@ -46,7 +46,7 @@ export interface Room {
   roomToRest: number;
 }
 
-/** Of every order that is not reduce-only, and of the node's own. */
+/** The bound of every order that is not reduce-only, and of the node's own orders: none. */
 export const NO_BOUND: Readonly<Room> = { roomToTake: RAW_MAX, roomToRest: RAW_MAX };
 
 /** Writes the room of a reduce-only create, whose flags are written; of every other one nothing. @param bytes from `createBytes`. */

@@ -47,14 +47,14 @@ const CHUNK_BYTES: number = CHUNK_RECORDS * OrderRecord.bytes;
 const USER_WORDS: number = OrderRecord.userLength >>> 2;
 const U32 = 0x1_0000_0000;
 const GOLDEN = 0x9e3779b1;
-/** Capacity of the hash tables at birth: they grow. */
+/** Initial capacity of the hash tables, which grow. */
 const TABLE_MIN = 64;
 
 /** Words of a record's row of links. The user's number, or the state of a record that is not added. */
 const USER = 0;
 const OLDER = 1;
 const NEWER = 2;
-/** Of a free record: the next free one. */
+/** In a free record: the next free one. */
 const NEXT_IN_MARKET = 3;
 const BEFORE_IN_MARKET = 4;
 const ID_HASH = 5;
@@ -63,7 +63,7 @@ const BEFORE_OF_ID = 7;
 const PARENT = 8;
 const FIRST_CHILD = 9;
 const NEXT_CHILD = 10;
-/** Of a first child: the last one of its parent. */
+/** In a first child: the last child of its parent. */
 const BEFORE_CHILD = 11;
 const LINK_WORDS = 12;
 /** States in place of the user's number. */
@@ -83,7 +83,7 @@ interface MarketList {
   count: number;
 }
 
-/** Of a record that is being added, by table. */
+/** The hashes of a record that is being added, by table. */
 interface Hashes {
   sequence: number;
   user: number;
@@ -93,7 +93,7 @@ interface Hashes {
 interface OrderStoreOptions {
   /** Records that may be claimed or added at once, 1 to 2^27. */
   readonly ordersMax: number;
-  /** Of the hashes of users and ids. */
+  /** The key of the hashes of users and ids. */
   readonly key: HashKey;
 }
 
@@ -555,7 +555,7 @@ export class OrderStore {
     }
   }
 
-  /** Of an order that is not the first of its id. */
+  /** Removes an order that is not the first of its id. */
   #unlinkFromId(index: number): void {
     const next = this.nextOfId(index);
     const before = this.#link(index, BEFORE_OF_ID);
@@ -734,7 +734,7 @@ function isUser(a: Int32Array, aWord: number, b: Int32Array, bWord: number): boo
   return true;
 }
 
-/** Of `a` the bytes behind the id are zero. */
+/** Whether `b` is the id in `a`, where the bytes behind the id are zero. */
 function isId(a: Int32Array, aWord: number, b: Int32Array, bWord: number, bytes: number): boolean {
   const last = (bytes - 1) >>> 2;
   for (let word = 0; word < last; word += 1) if (a[aWord + word] !== b[bWord + word]) return false;

@@ -5,7 +5,7 @@ import type { RiskTerms } from './risk-terms.ts';
 
 export interface AccountType {
   readonly kind: 'spot' | 'cross_margin' | 'isolated_margin';
-  /** Of an isolated account, else null. */
+  /** The asset of an isolated account; null for every other. */
   readonly asset: AssetId | null;
 }
 

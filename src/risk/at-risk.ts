@@ -47,7 +47,7 @@ export function addRiskUsd(sums: RiskSums, amount: bigint): void {
   sums.worth += amount;
 }
 
-/** What the factors take away of the worth: never below zero, but for roundings. */
+/** The part of the worth that the factors take away: never below zero, except by roundings. */
 export function maintenanceRequirement({ worth, maintenance }: RiskSums): Amount18 {
   return (worth - maintenance) as Amount18;
 }
@@ -93,7 +93,7 @@ function maintenanceWeight({ risk }: AssetTerms, amount: bigint): bigint {
 /** Sums of one side of an asset. */
 interface SideSums {
   quantity: bigint;
-  /** Of the positions with a price: quantities, and Σ quantity × price. */
+  /** Sums over the positions with a price: quantities, and quantity × price. */
   priced: bigint;
   weighed: bigint;
 }

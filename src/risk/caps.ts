@@ -32,7 +32,7 @@ export interface Interest {
 
 /** The measured sums of an asset. */
 export interface Measures extends Interest {
-  /** Of spot balances in margin-type accounts, 10^-18. */
+  /** The sum of spot balances in margin-type accounts, 10^-18. */
   readonly collateral: bigint;
 }
 

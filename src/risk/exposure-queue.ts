@@ -31,7 +31,7 @@ import { assert } from '../core/assert.ts';
 export interface Exposure {
   /** 0: nothing. */
   readonly lots: number;
-  /** Of one lot; unused where `total` is given. */
+  /** The price of one lot; unused if `total` is given. */
   readonly lotPrice: bigint;
   /** A market order's notional for all of its lots, else null. */
   readonly total: bigint | null;
@@ -57,7 +57,7 @@ export function newExposureEntry<Owner>(owner: Owner, place: number): ExposureEn
   return { owner, place, exposure: NO_EXPOSURE, netted: 0, previous: null, next: null, isIn: false };
 }
 
-/** Of what is counted: under the heaviest of its terms. */
+/** The notional of the lots that count, under the heaviest of the order's terms. */
 function notionalOf({ exposure, netted }: ExposureEntry): bigint {
   let heaviest = notionalBeyond(exposure, netted);
   for (let { other } = exposure; other !== null; other = other.other) {
@@ -67,7 +67,7 @@ function notionalOf({ exposure, netted }: ExposureEntry): bigint {
   return heaviest;
 }
 
-/** Of the lots that are not netted. */
+/** The notional of the lots that are not netted. */
 function notionalBeyond({ lots, lotPrice, total }: Exposure, netted: number): bigint {
   if (lots <= netted) return 0n;
   // mutant: offset-once
@@ -84,11 +84,11 @@ const CROWD = 512;
 export class ExposureQueue<Owner = unknown> {
   #head: ExposureEntry<Owner> | null = null;
   #tail: ExposureEntry<Owner> | null = null;
-  /** The last order of which something is netted. */
+  /** The last order with netted lots. */
   #edge: ExposureEntry<Owner> | null = null;
   #offset = 0;
   #netted = 0;
-  /** Of all orders. */
+  /** The lots of all orders. */
   #lots = 0n;
   #counted = 0n;
   /** Each 128th entry, for searches that lead far; empty until there is one, and once one of them is gone. */
@@ -218,7 +218,7 @@ export class ExposureQueue<Owner = unknown> {
     this.set(entry, exposure);
   }
 
-  /** Those that are not netted whole: what counts, from the first admitted on. */
+  /** The orders that are not wholly netted, and so count, from the first admitted on. */
   *counting(): Iterable<ExposureEntry<Owner>> {
     this.#level();
     let entry = this.#edge === null ? this.#head : this.#firstOpen(this.#edge);
@@ -259,7 +259,7 @@ export class ExposureQueue<Owner = unknown> {
     let entry = this.#signposts[this.#signpostsBefore(place) - 1] ?? null;
     let next = entry === null ? this.#head : entry.next;
     for (let steps = 0; next !== null && next.place < place; steps += 1) {
-      // So many have come between two of them that the next search sets them anew.
+      // So many entries have come between two marks that the next search sets the marks anew.
       if (steps === CROWD) this.#signposts = [];
       entry = next;
       next = next.next;
@@ -299,7 +299,7 @@ export class ExposureQueue<Owner = unknown> {
     entry.isIn = false;
   }
 
-  /** An edge of which nothing is netted any more moves to the one before. */
+  /** When no lot of the edge is netted any more, the edge moves to the order before. */
   #dropEdge(): void {
     while (this.#edge !== null && this.#edge.netted === 0) this.#edge = this.#edge.previous;
   }

@@ -96,7 +96,7 @@ interface ClipTerms {
   /** Settings `backstop_clip_fraction` and `backstop_clip_usd`, 18 decimals, above zero. */
   readonly fraction: bigint;
   readonly usd: bigint;
-  /** Of `liquidationReference`, above zero. */
+  /** The price that `liquidationReference` gives, above zero. */
   readonly reference: Amount18;
 }
 
@@ -171,7 +171,7 @@ export function adlPrice(
 
 /** One counterparty of the backstop by its confirmed state. USD, 18 decimals. */
 export interface AdlStanding {
-  /** Of the position at the mark, by average cost and without fees: above zero (ADL-01, decision on average cost). */
+  /** The profit of the position at the mark, by average cost and without fees: above zero (ADL-01, decision on average cost). */
   readonly profit: bigint;
   /** What the open base was bought or sold for, not negative. */
   readonly entry: bigint;
@@ -221,7 +221,7 @@ function descending(a: bigint, b: bigint): number {
 interface Closing {
   readonly legs: Legs;
   readonly terms: AssetTerms;
-  /** Of `adlPrice`. */
+  /** The price that `adlPrice` gives. */
   readonly price: RawPrice;
 }
 

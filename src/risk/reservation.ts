@@ -85,7 +85,7 @@ export function reservationOf(side: Side, spend: Amount18, takerFeeRate: number)
   return side === SIDE.sell ? spend : add18(spend, tradingFee18(spend, takerFeeRate));
 }
 
-/** What a new order of so many lots reserves, of which nothing is filled. */
+/** What a new order of this many lots reserves, before any fill. */
 export function reservationOfNew(
   order: Omit<Spender, 'filledQuantity' | 'filledNotional'>,
   quantity: number,
@@ -135,7 +135,7 @@ export function isUnbounded(
 /** What an order that matches at once may use. */
 export interface Means {
   readonly available: bigint;
-  /** Of one unit, 10^-18 USD, above 0; null where none is known. */
+  /** The worst price of one unit, 10^-18 USD, above 0; null if none is known. */
   readonly worstPrice: bigint | null;
 }
 
@@ -164,7 +164,7 @@ export function budgetOf(
     const enough = worstPrice === null ? all : mulDivCeil(wanted.target, ONE_18, worstPrice * unit);
     return rawOf(smaller(all, enough));
   }
-  // Its reservation has the rounding of fees and at most as much of a fee on that.
+  // The reservation includes the rounding of fees, and at most as much again for a fee on it.
   const spendable = available - 2n * feeRounding(definition, wanted.lots);
   if (spendable <= 0n) return 0;
   const all = mulDivFloor(spendable, RATE_SCALE, RATE_SCALE + BigInt(definition.takerFeeRate)) / unit;

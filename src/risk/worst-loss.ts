@@ -8,7 +8,7 @@
  *   as a long    Σ (cost − c)·x + Σ (c − proceeds)·y      less (w−c)·|b| if it was short
  *   as a short   Σ (cost − w)·x + Σ (w − proceeds)·y      less (w−c)·|b| if it was long
  *
- * and each sum is largest with exactly the orders of which a lot adds to it. Cost and proceeds are those of the order's worst
+ * and each sum is largest with exactly the orders whose lots add to it. Cost and proceeds are those of the order's worst
  * price with the fee. No order of admission is in it: the sums do not depend on which order is filled first.
  *
  *   buy         above c it costs margin as an opening buy, above w even as one that reduces a short
@@ -90,10 +90,10 @@ export class LossSide {
   readonly #side: Side;
   readonly #least: bigint;
   readonly #entries: LossEntry[] = [];
-  /** Those with terms of pending replaces: each is looked at for every question. */
+  /** Entries with terms of pending replaces: every question visits each of them. */
   readonly #unsettled: Set<LossEntry> = new Set();
   readonly #sums: (Beyond | undefined)[] = [];
-  /** Of all orders, at their worst prices. */
+  /** The lots of all orders, at their worst prices. */
   #lots = 0n;
   #reach = 0n;
   /** Rises with every change. */
@@ -183,7 +183,7 @@ export class LossSide {
     return loss;
   }
 
-  /** As `loss`, of no more lots than `most` in all: at the worst price of any of them. */
+  /** As `loss`, for at most `most` lots in all, at the worst price of any order. */
   lossOfAtMost(most: bigint, at: Sum, value: bigint, market: LossMarket): bigint {
     if (most <= 0n || this.#lots === 0n) return 0n;
     const loss = this.loss(at, value, market);
@@ -311,7 +311,7 @@ function highestRate({ makerFeeRate, takerFeeRate }: LossMarket): bigint {
 
 /** By what a surplus may fall at one price; none is negative. USD, 18 decimals. */
 export interface LossAtPrice {
-  /** Of the position if the fills leave it long, and if they leave it short. */
+  /** The loss of the position if the fills leave it long, and if they leave it short. */
   readonly long: bigint;
   readonly short: bigint;
   readonly spot: bigint;

@@ -25,7 +25,7 @@ interface HostContext {
   readonly wakeUp: () => void;
   /** Control block of the thread; absent where one thread is driven by hand. */
   readonly block?: { heartbeat(): void };
-  /** Of the thread; null or absent while the node is not traced. */
+  /** The trace of the thread; null or absent while the node is not traced. */
   readonly trace?: TraceLog | null;
 }
 

@@ -67,7 +67,7 @@ export interface ActorWiring {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: MetricsWriter;
-  /** Of the actor's thread; null while the node is not traced. */
+  /** The trace of the actor's thread; null while the node is not traced. */
   readonly trace: TraceLog | null;
   /** The same for every actor, from the composition root; a structured clone. */
   readonly settings: unknown;

@@ -20,10 +20,10 @@ export const MODULES_GLIBC = '2.34';
 /** A Node and the C library below it. */
 export interface NativeHost {
   readonly platform: string;
-  /** As `process.versions.modules`. */
+  /** The same as `process.versions.modules`. */
   readonly abi: string;
   readonly nodeMajor: number;
-  /** Of glibc; null with another C library. */
+  /** The version of glibc; null with another C library. */
   readonly glibc: string | null;
 }
 
@@ -31,7 +31,7 @@ interface ReportHeader {
   readonly glibcVersionRuntime?: string;
 }
 
-/** Of this process. Costs some 3 ms: Node has no cheaper way to the version. */
+/** The host of this process. Costs some 3 ms: Node has no cheaper way to the version. */
 export function nativeHost(): NativeHost {
   const host = {
     platform: process.platform,
@@ -68,7 +68,7 @@ function glibcVersion(): string | null {
   }
 }
 
-/** Of versions like `2.36`, compared number by number. */
+/** Whether one version like `2.36` is older than another, compared number by number. */
 function isOlder(one: string, other: string): boolean {
   const [major = 0, minor = 0] = one.split('.').map(Number);
   const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number);

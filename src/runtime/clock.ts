@@ -118,7 +118,7 @@ export class SharedClock implements Clock {
     return Atomics.load(this.#cells, PUSHED);
   }
 
-  /** As wall time went forward, so does this. @param deltaNs - not negative. */
+  /** Goes forward as wall time does. @param deltaNs - not negative. */
   step(deltaNs: bigint): void {
     assert(deltaNs >= 0n, 'the clock only goes forward');
     Atomics.add(this.#cells, VALUE, deltaNs);

@@ -24,7 +24,7 @@ export class DutyCycle {
     this.#heartbeat = heartbeat;
   }
 
-  /** So many units of work are done. */
+  /** Counts units of work that are done. */
   done(units = 1): void {
     this.#units += units;
     if (this.#units < UNITS_PER_HEARTBEAT) return;

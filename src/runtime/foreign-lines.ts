@@ -35,7 +35,7 @@ class Lines {
   }
 }
 
-/** Of the standard error of a child process. */
+/** Reads lines of the standard error of a child process. */
 export function foreignLines(stream: Readable, printed: (line: string) => void): void {
   const lines = new Lines(printed);
   stream.on('data', (bytes: Buffer) => lines.take(bytes));

@@ -24,7 +24,7 @@ export const NODE_STATES = [
 ] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** Who leads, as the takeover record has it; null: no address is advertised. */
+/** The node that leads, by the takeover record; null: no address is advertised. */
 interface Leader {
   readonly node: string;
   readonly oms: string | null;

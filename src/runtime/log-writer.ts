@@ -29,7 +29,7 @@ const RECORDS_PER_DRAIN = 64;
 const RETRY_MS = 20;
 const LINE_END = 0x0a;
 
-/** As writeSync of node:fs: throws what the system call refused. */
+/** Like writeSync of node:fs: throws the error of the system call. */
 type Write = (descriptor: number, bytes: Uint8Array, at: number, length: number) => number;
 
 /** One stream: what is to be written, and how far it is. */

@@ -92,7 +92,7 @@ export class TraceLog {
     this.#write(code, key, nowUs, value);
   }
 
-  /** As `mark`, unless the last record but pauses has this code too. */
+  /** As `mark`, unless the last record that is not a pause has this code too. */
   markOnce(code: number): void {
     if (this.#last !== code) this.mark(code, 0);
   }

@@ -28,7 +28,7 @@ const AGES_MAX = 8;
 
 export interface ConfirmedBlock {
   readonly chain: string;
-  /** Of the last confirmed block, seconds of Unix time. */
+  /** The time of the last confirmed block, seconds of Unix time. */
   readonly timeS: number;
 }
 
@@ -38,7 +38,7 @@ interface ClockReading {
   readonly wallNs: bigint;
   /** The node's clock at that moment. */
   readonly nodeNs: bigint;
-  /** Of each EVM chain that the node watches and has read. */
+  /** The blocks of each EVM chain that the node watches and has read. */
   readonly blocks: readonly ConfirmedBlock[];
   /** EVM chains that it watches, read or not. */
   readonly chains: number;

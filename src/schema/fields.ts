@@ -19,7 +19,7 @@ export interface FieldSink {
   number(value: number): unknown;
   /** From 0 to 2^64 − 1. */
   nanoseconds(value: bigint): unknown;
-  /** Of 128 bits, signed. */
+  /** A signed amount of 128 bits. */
   amount(value: bigint): unknown;
   /** ASCII. */
   text(value: string): unknown;

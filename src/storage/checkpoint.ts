@@ -28,7 +28,7 @@ import { SumWatch } from './table-sums.ts';
 import { UserCounts } from './user-counts.ts';
 
 export interface Checkpoint {
-  /** Of the last journal record that the tables reflect; 0 before the first. */
+  /** The sequence of the last journal record that the tables reflect; 0 before the first. */
   readonly sequence: Sequence;
   /** 32 bytes: that record's hash, zeros before the first. */
   readonly journalHash: Uint8Array;
@@ -39,7 +39,7 @@ export interface Checkpoint {
    * one with false before it announces anything, so that the flag never outlives the run it is about.
    */
   readonly clean: boolean;
-  /** Of all journal records up to `sequence`, those that are pruned by now included (journal.ts). */
+  /** The bytes of all journal records up to `sequence`, including those that have been pruned (journal.ts). */
   readonly journalBytes: number;
 }
 
@@ -54,7 +54,7 @@ export interface CheckpointWrite extends Checkpoint {
 
 /** The first version of the data in which a checkpoint has `journalBytes`. */
 const COUNTS_JOURNAL_BYTES = 7;
-/** As large as what a checkpoint usually writes, so that no chunk has to be allocated. */
+/** The size of a usual checkpoint, so that no further chunk has to be allocated. */
 const CHUNK_BYTES = 1 << 23;
 
 const FINISHED_LIMITS: FinishedLimits = {

@@ -42,7 +42,7 @@ export function makeDirectory(path: string): void {
   mkdirSync(path);
 }
 
-/** Those that are whole, the oldest first. */
+/** The snapshots that are complete, the oldest first. */
 export function snapshotsIn(directory: string): readonly SnapshotPlace[] {
   const home = join(directory, SNAPSHOTS);
   if (!existsSync(home)) return [];

@@ -64,7 +64,7 @@ export interface Write {
    * exceptions, so that looking for what is there would be lost work.
    */
   readonly rule?: 'once' | 'append' | 'fresh';
-  /** Of a fresh key that is there all the same: throws where the value may not take the place of the one before. */
+  /** Called for a fresh key that exists nevertheless: throws if the value may not replace the one before. */
   readonly checkReplaced?: (key: Uint8Array, before: Uint8Array, after: Uint8Array) => void;
 }
 

@@ -63,7 +63,7 @@ export class IdLists {
     return list;
   }
 
-  /** Those that this checkpoint has touched so far. */
+  /** The lists that this checkpoint has touched so far. */
   touched(): readonly OpenIdList[] {
     return [...this.#lists.values()].flatMap((markets) => [...markets.values()]);
   }

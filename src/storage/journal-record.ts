@@ -32,10 +32,10 @@ export const GENESIS_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 export interface JournalRecord {
   readonly sequence: Sequence;
   readonly timeNs: TimestampNs;
-  /** Of the leadership under which it was made: 0 on one machine. */
+  /** The epoch of the leadership under which it was made: 0 on one machine. */
   readonly epoch: number;
   readonly payload: Uint8Array;
-  /** Of this record, and through the chain of all before it. */
+  /** The hash of this record, and, through the chain, of all before it. */
   readonly hash: Uint8Array;
 }
 

@@ -55,7 +55,7 @@ interface JournalBounds {
   /** 0 when the journal is empty. */
   readonly firstSequence: Sequence;
   readonly lastSequence: Sequence;
-  /** Of the last record; zeros when there is none. */
+  /** The hash of the last record; zeros when there is none. */
   readonly lastHash: Uint8Array;
   readonly lastEpoch: number;
 }
@@ -170,12 +170,12 @@ export class Journal {
     return this.#lastHash;
   }
 
-  /** Of all records that were ever pruned. */
+  /** The bytes of all records that were ever pruned. */
   get prunedBytes(): number {
     return this.#prunedBytes;
   }
 
-  /** Of the last record; 0 without one, and on one machine. */
+  /** The epoch of the last record; 0 if there is none, and on one machine. */
   get lastEpoch(): number {
     return this.#lastEpoch;
   }

@@ -260,7 +260,7 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** Of an asset on a chain. */
+  /** The key of an asset on a chain. */
   assetOnChain(table: Table, chainId: ChainId, asset: AssetId): Uint8Array {
     this.#begin(table);
     this.#writer.hex(chainId, 9);

@@ -45,7 +45,7 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
   readonly #journal: Journal;
   readonly #checkpoints: CheckpointWriter;
   readonly #texts: SignedTexts;
-  /** Of every record that was ever appended to this journal. */
+  /** The bytes of every record that was ever appended to this journal. */
   #appendedBytes: number;
 
   /** @throws StorageError when the directory is held by another node, damaged or not writable. */

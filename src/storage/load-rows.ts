@@ -17,7 +17,7 @@ import { endOf, keyAfter, keyWriter, TABLE, type Table } from './key-layout.ts';
 import { decodeRow, ROW_TABLES, type RowTableName } from './row-tables.ts';
 import { checkSum, readTableSums, TableSums } from './table-sums.ts';
 
-/** Of rows that are read at a time. */
+/** Rows that are read at a time. */
 const STEP_ROWS = 4_096;
 
 type PlainTable = Exclude<RowTableName, 'order'>;

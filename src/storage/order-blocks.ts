@@ -6,7 +6,7 @@
  *   value   │ version 1 │ count 4 │ record │ record │ … │ CRC 4 │
  *
  * An order that rested for long ends beside young ones, so blocks overlap: whatever leads to an order names the place of
- * its block (OrderOfId). Orders go one by one (finished-orders.ts); a block of which nothing is left goes.
+ * its block (OrderOfId). Orders go one by one (finished-orders.ts); an empty block is removed.
  *
  * Invariants
  *   (1) An order is in one block, so no two blocks of a market have one place.
@@ -27,7 +27,7 @@ import { type Field, safe, struct } from './row-fields.ts';
 import { ORDER } from './row-tables.ts';
 import { encodeRun, type FinishedEntry } from './runs.ts';
 
-/** With the frame of their block and the header of its page they fill a page. */
+/** This number of orders, the frame of their block and the header of its page fill a page. */
 const ORDERS_PER_BLOCK = 14;
 /** Version and count. */
 const HEAD_BYTES = 5;

@@ -90,7 +90,7 @@ const JUMP: Field<NonNullable<PriceRow['jump']>> = struct<NonNullable<PriceRow['
 
 const MARKET_PLACE: Field<MarketPlace> = struct<MarketPlace>({ marketIndex: u32, sequence: safe });
 
-/** As text: its brand alone is different. */
+/** The same bytes as a text; only the type differs. */
 const ASSET: Field<AssetId> = text as Field<AssetId>;
 
 const NODE_ORDER: Field<NodeOrder> = struct<NodeOrder>({

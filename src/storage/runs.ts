@@ -167,7 +167,7 @@ export function encodeRun<Item>(
   });
 }
 
-/** Of a run that does not follow the ones before it in its list, and of every one after it. */
+/** The rank of a run that does not follow the ones before it in its list, and of every run after it. */
 export const UNRANKED: number = Number.MAX_SAFE_INTEGER;
 
 /** A run of sides of trades. */

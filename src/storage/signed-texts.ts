@@ -22,7 +22,7 @@ import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { SIGNED_TEXT } from './row-tables.ts';
 import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
-/** Of texts in a block: with its frame and the header of its page they fill one. */
+/** Bytes of texts in a block: with its frame and the header of its page they fill a page. */
 const BLOCK_BYTES = 4_063;
 /** Sequence, and the lengths of signatures and text. */
 const HEAD_BYTES = 16;
@@ -131,7 +131,7 @@ function textsOf(block: Entry): StoredText[] {
   return decodeRun(block, SIGNED_TEXT.read);
 }
 
-/** Of the last order of a market that has a text; -1 for none. */
+/** The sequence of the last order of a market that has a text; -1 if there is none. */
 function lastSequence(reader: StorageReader, marketIndex: number): number {
   const block = blockAt(reader, marketIndex, Number.MAX_SAFE_INTEGER - 1);
   return block === null ? -1 : (textsOf(block).at(-1)?.orderSequence ?? -1);

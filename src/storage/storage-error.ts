@@ -12,7 +12,7 @@ export class StorageError extends Error {
 /** A disk with less than this is full for a commit. */
 const FULL_BYTES = 16 * 1_048_576;
 const NO_SPACE_FORM = /ENOSPC|EDQUOT|no space left|quota exceeded/i;
-/** LMDB reports so a write of which the disk took only a part. */
+/** LMDB reports in this way that the disk took only a part of a write. */
 const PARTIAL_FORM = /input\/output error|\bEIO\b/i;
 
 /**

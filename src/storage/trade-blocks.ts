@@ -23,7 +23,7 @@ import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { TRADE } from './row-tables.ts';
 import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
-/** Of trades in a block: with its frame and the header of its page they fill one. */
+/** Bytes of trades in a block: with its frame and the header of its page they fill a page. */
 const BLOCK_BYTES = 4_063;
 /** Version and count. */
 const HEAD_BYTES = 5;

@@ -5,7 +5,7 @@
  *
  *   5 ─▶ 6   entries of runs of finished orders and of trades have their sub-account
  *   6 ─▶ 7   where the journal begins stands in the map, and its size in the checkpoint; an order's row has what is in
- *            force of a child that is released in part, and what of that was not matched
+ *            force of a child that is released in part, and the part of it that was not matched
  *   7 ─▶ 8   trades stand in blocks (trade-blocks.ts): those of before in blocks of one; a tally carries the facts that it
  *            has not hashed yet: before, it hashed each at once
  *   8 ─▶ 9   finished orders stand in blocks (order-blocks.ts): those of before in blocks of one; whatever leads to one
@@ -15,9 +15,9 @@
  *   10 ─▶ 11 an order is its record of the schema, in its table and in its block; signed texts have a table of their own
  *   11 ─▶ 12 an oracle price has whether it came since the start, totals have the credits of the backstop; units of tokens in their vaults are
  *             summed up from the deposits; the other new tables are empty
- *   12 ─▶ 13 a withdrawal has what of it is locked of isolated lots, nothing; the new tables are empty
+ *   12 ─▶ 13 a withdrawal has the part of it that is locked in isolated lots, which is nothing; the new tables are empty
  *   13 ─▶ 14 a rebalancing pool has what the potential rose by unpaid, nothing; what deposits brought to a chain less what
- *            withdrawals took begins with what its vault has, as nothing older is kept; a market has what of its last match
+ *            withdrawals took begins with what its vault has, as nothing older is kept; a market has the part of its last match
  *            counts for a mark, nothing. The table of used texts is
  *            new and empty: of requests from before, clearing has the rows and not the texts (docs/funds.md)
  *            No units are reserved for withdrawals that wait, until the first pass over their queue

@@ -13,9 +13,9 @@ const FILE_NAME = 'verified';
 const FORM = /^ringbook verified 1 ([0-9]{1,15}) ([0-9]{1,15}) ([0-9a-f]{64})\n$/;
 
 export interface VerifiedMark {
-  /** Of the map: every page written by it or before is verified. */
+  /** A transaction of the map: every page written by it or before is verified. */
   readonly txn: number;
-  /** Of the last journal record then, 0 for none, with its hash. */
+  /** The sequence of the last journal record at that time, 0 for none; its hash follows. */
   readonly sequence: number;
   readonly hash: Uint8Array;
 }
@@ -45,7 +45,7 @@ export function writeVerifiedMark(directory: string, { txn, sequence, hash }: Ve
   }
 }
 
-/** For a map that takes the place of another: its transactions are others, whatever its journal. */
+/** Called when a map replaces another: its transactions are different ones, whatever its journal is. */
 export function forgetVerifiedMark(directory: string): void {
   rmSync(join(directory, FILE_NAME), { force: true });
 }

@@ -31,7 +31,7 @@ export interface MapReport {
   /** Records of the journal that were read. */
   readonly records: number;
   readonly firstSequence: number;
-  /** Of the last checkpoint; 0 without one. */
+  /** The sequence of the last checkpoint; 0 if there is none. */
   readonly checkpoint: number;
   /** Entries by the name of their table; of the pages that were read. */
   readonly tables: Readonly<Record<string, number>>;
@@ -80,9 +80,9 @@ class Reading {
   #base: JournalBase | null = null;
   /** What the stream of a cluster has is what was written: 0 without a cluster. */
   #storedThrough = 0;
-  /** Of the record before; null behind a mark, which has none. */
+  /** The epoch of the record before; null behind a mark, which has none. */
   #epoch: number | null;
-  /** Of the record without a predecessor; null where the chain goes on from the mark. */
+  /** The sequence of the record without a predecessor; null when the chain continues from the mark. */
   #startsAt: number | null;
   #stored: TableSums | null = null;
   #hasVersion = false;

@@ -41,7 +41,7 @@ export type Progress = (
 
 export interface Audit {
   readonly map: MapReport;
-  /** Of the last journal record. */
+  /** The sequence of the last journal record. */
   readonly sequence: Sequence;
   readonly stateHash: string;
   /** Whether the last stop was in order. */
@@ -119,11 +119,11 @@ export async function withReader<T>(directory: string, read: (reader: StorageRea
 /** A state that a replay begins with. */
 export interface ReplayStart {
   readonly state: ClearingState;
-  /** Of the last record that it reflects; 0 for the empty state. */
+  /** The sequence of the last record that it reflects; 0 for the empty state. */
   readonly sequence: Sequence;
 }
 
-/** As far back as the journal goes: its first record, or the oldest snapshot of a record that it has. */
+/** The earliest state from which the journal can be replayed: the empty one, or the oldest snapshot of a record that it has. */
 async function earliestStart(directory: string, reader: StorageReader): Promise<ReplayStart> {
   const { firstSequence, lastSequence } = journalBounds(reader);
   if (firstSequence <= 1) return emptyStart();

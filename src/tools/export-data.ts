@@ -76,7 +76,7 @@ function* journalLines(reader: StorageReader): Generator<string> {
   }
 }
 
-/** Those of the tables, then those that the journal behind them confirms, market by market. */
+/** Trades of the tables, then trades that the journal behind them confirms, market by market. */
 function* tradeLines(reader: StorageReader, state: ClearingState): Generator<string> {
   const history = new History(reader);
   for (const { definition } of state.markets) {

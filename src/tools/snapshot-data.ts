@@ -87,7 +87,7 @@ async function fillSnapshot(reader: StorageReader, half: string, progress: Progr
   try {
     const [checkpoint, anchor] = reader.view(() => {
       const found = readCheckpoint(reader);
-      // Of record 0 there is nothing to keep: it is what every journal begins with.
+      // For record 0 nothing has to be kept: every journal begins with it.
       if (found === null || found.sequence === 0)
         throw new StorageError('there is no checkpoint yet, so there is no snapshot of it');
       copyTables(reader, writer, { progress: (entries) => progress('copying', entries, 0) });
