@@ -1,11 +1,27 @@
 /**
- * What a canonical text means, in human terms, for a co-signer: the text of an account action is read by its shape.
+ * What a canonical text means, in human terms, for a co-signer. Texts of account actions are read by their shapes, those of orders by
+ * the generated readers.
  *
  * A text is accepted only if writing what was read gives exactly its bytes: nothing can stand in it that is not shown. So a co-signer
  * signs no other bytes than those of an action, and never the nonce of a login.
  */
 import { canonicalText } from '../codec/canonical-text.ts';
-import { type JsonObject, type JsonValue, MemberReader, parseJsonObject } from '../codec/json-tree.ts';
+import { decodeText } from '../codec/decode-text.ts';
+import {
+  readSignedCancel,
+  readSignedOrder,
+  readSignedReplace,
+  type SignedCancel,
+  type SignedOrder,
+  type SignedReplace,
+  writeSignedCancel,
+  writeSignedOrder,
+  writeSignedReplace,
+} from '../codec/generated/order-json.ts';
+import type { JsonCursor } from '../codec/json-cursor.ts';
+import { type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
+import type { LimitDetails, TriggerCondition } from '../codec/order-details.ts';
+import { cancelFault, orderFault, replaceFault } from '../codec/order-rules.ts';
 import { decodeShape } from '../codec/shape-reader.ts';
 import {
   ADD_SIGNER,
@@ -26,19 +42,16 @@ import {
   type SignedWithdrawal,
   type SignedWithdrawalCancel,
 } from '../codec/signed-withdrawal.ts';
+import { type TextWriter, textBytes } from '../codec/text-writer.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';
-import { type AssetId, parseAssetId, parseUserId, type UserId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
+import { SIDE_WORD, TIF } from '../core/order-terms.ts';
+import { type Outcome, rejected } from '../core/outcome.ts';
+import type { Reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
-import type { LimitOrder, MarketOrder, MarketSize, Order, TimeInForce, Trigger } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
-import {
-  type ActionKind,
-  type UnsignedAction,
-  unsignedCancel,
-  unsignedCreate,
-  unsignedReplace,
-} from './signed-actions.ts';
+import type { ActionKind, UnsignedAction } from './signed-actions.ts';
 
 /** One line of what an action does: a name and its value. */
 export type MeaningLine = readonly [name: string, value: string];
@@ -55,23 +68,22 @@ export interface ReadOptions {
   readonly assetId?: AssetId | undefined;
 }
 
-const COUNT_MAX = Number.MAX_SAFE_INTEGER;
-/** No smallest unit of a book is below this many decimals. */
-const DECIMALS = 127;
+/** No figure of a book has more zeros before its point. */
+const DECIMALS_SHOWN_MAX = 78;
 
+/** How the text of one kind of action is read and written, and what it means. */
 type Reader = (text: string, options: ReadOptions) => ActionRead;
 
-/** How the text of each kind of action is read, and what it means. */
 const READERS: Readonly<Record<ActionKind, Reader>> = {
-  create: (text) => readOrderText('create', text, readCreate),
-  replace: (text, options) => readOrderText('replace', text, (reader) => readReplace(reader, options)),
-  cancel: (text) => readOrderText('cancel', text, readCancel),
-  transfer: reads('transfer', TRANSFER, transferMeaning),
-  'close-position': reads('close-position', CLOSE_POSITION, closePositionMeaning),
-  withdrawal: reads('withdrawal', WITHDRAWAL, withdrawalMeaning),
-  'withdrawal-cancel': reads('withdrawal-cancel', WITHDRAWAL_CANCEL, withdrawalCancelMeaning),
-  settlement: reads('settlement', SETTLEMENT, settlementMeaning),
-  'add-signer': reads('add-signer', ADD_SIGNER, addSignerMeaning),
+  create: reader('create', ordersForm(readSignedOrder, orderFault, writeSignedOrder), createMeaning),
+  replace: reader('replace', ordersForm(readSignedReplace, replaceFault, writeSignedReplace), replaceMeaning),
+  cancel: reader('cancel', ordersForm(readSignedCancel, cancelFault, writeSignedCancel), cancelMeaning),
+  transfer: reader('transfer', shapeForm(TRANSFER), transferMeaning),
+  'close-position': reader('close-position', shapeForm(CLOSE_POSITION), closePositionMeaning),
+  withdrawal: reader('withdrawal', shapeForm(WITHDRAWAL), withdrawalMeaning),
+  'withdrawal-cancel': reader('withdrawal-cancel', shapeForm(WITHDRAWAL_CANCEL), withdrawalCancelMeaning),
+  settlement: reader('settlement', shapeForm(SETTLEMENT), settlementMeaning),
+  'add-signer': reader('add-signer', shapeForm(ADD_SIGNER), addSignerMeaning),
 };
 
 /** @throws RingbookError INVALID_ARGUMENT unless the text is exactly that of one action. */
@@ -80,13 +92,7 @@ export function readAction(text: string, options: ReadOptions): ActionRead {
   if (!parsed.ok) throw invalidArgument(`the text is no action: ${parsed.reject.message}`);
   const kind = kindOf(parsed.value);
   if (kind === null) throw invalidArgument('the text is no action that this version knows; it is not signed');
-  const read = READERS[kind](text, options);
-  if (read.action.text !== text) throw notCanonical(kind);
-  return read;
-}
-
-function notCanonical(kind: ActionKind): Error {
-  return invalidArgument(`the text is not the canonical one of its ${kind}; it is not signed`);
+  return READERS[kind](text, options);
 }
 
 /** The members that only one kind of action has. */
@@ -106,21 +112,58 @@ function kindOf(object: JsonObject): ActionKind | null {
   return KIND_OF_MEMBER.find(([member]) => object.has(member))?.[1] ?? null;
 }
 
-// ---- actions of accounts
+// ---- reading
 
-/** Reads the text of an action by its shape, ids in their own spelling alone. @param meaning of what was read. */
-function reads<Read extends { readonly user: SpelledUser }>(
+interface Form<Read> {
+  read(text: Uint8Array): Outcome<Read>;
+  write(read: Read): string;
+}
+
+function shapeForm<Read>(shape: Shape<unknown, Read>): Form<Read> {
+  return { read: (text) => decodeShape(shape, text), write: (read) => canonicalText(shape, read) };
+}
+
+/** @param faultOf finds what no shape expresses. */
+function ordersForm<Read>(
+  readOrder: (cursor: JsonCursor) => Read,
+  faultOf: (order: Read) => Reject | null,
+  writeOrder: (text: TextWriter, order: Read) => void,
+): Form<Read> {
+  return {
+    read(text) {
+      const order = decodeText(text, 0, text.length, readOrder);
+      const fault = order.ok ? faultOf(order.value) : null;
+      return fault === null ? order : rejected(fault);
+    },
+    write: (order) => Buffer.from(textBytes(order, writeOrder)).toString('latin1'),
+  };
+}
+
+/** @param meaning what is shown of an action; it may refuse what cannot be shown. */
+function reader<Read extends object>(
   kind: ActionKind,
-  shape: Shape<unknown, Read>,
+  form: Form<Read>,
   meaning: (read: Read, options: ReadOptions) => readonly MeaningLine[],
 ): Reader {
   return (text, options) => {
-    const read = decodeShape(shape, Buffer.from(text, 'utf8'));
+    const read = form.read(Buffer.from(text, 'utf8'));
     if (!read.ok) throw invalidArgument(`the text is no ${kind}: ${read.reject.field ?? ''}: ${read.reject.message}`);
-    if (!isSpelledAsShown(read.value)) throw notCanonical(kind);
-    const action = { kind, user: read.value.user.id, text: canonicalText(shape, read.value) };
-    return { action, meaning: meaning(read.value, options) };
+    const lines = meaning(read.value, options);
+    if (!isSpelledAsShown(read.value) || form.write(read.value) !== text) throw notCanonical(kind);
+    return {
+      action: { kind, user: userOf(read.value), text, ...marketBeside(kind, read.value, options) },
+      meaning: lines,
+    };
   };
+}
+
+/** A replace does not name its account in the text: it comes with the request. */
+function userOf(read: { readonly user?: SpelledUser; readonly signer?: unknown }): UserId {
+  return (read.user ?? (read.signer as SpelledUser | undefined))?.id ?? ('' as UserId);
+}
+
+function notCanonical(kind: ActionKind): Error {
+  return invalidArgument(`the text is not the canonical one of its ${kind}; it is not signed`);
 }
 
 /** Whether every id in it has the spelling in which it is shown. */
@@ -130,10 +173,12 @@ function isSpelledAsShown(value: unknown): boolean {
   return text === undefined ? Object.values(value).every(isSpelledAsShown) : text === (id ?? address);
 }
 
-/** The lines that every meaning begins with. */
+/** The lines that every meaning of an account action begins with. */
 function lines(action: string, user: SpelledUser, ...rest: readonly MeaningLine[]): readonly MeaningLine[] {
   return [['action', action], ['account', user.id], ...rest];
 }
+
+// ---- actions of accounts
 
 function transferMeaning({ user, targetAccountType: type, ...transfer }: TransferRead): readonly MeaningLine[] {
   const amount = BigInt(transfer.transferAmount) as Amount18;
@@ -233,226 +278,71 @@ function formatDuration(ns: bigint): string {
 
 // ---- orders
 
-function readOrderText(kind: ActionKind, text: string, read: (reader: TextReader) => ActionRead): ActionRead {
-  const parsed = parseJsonObject(Buffer.from(text, 'utf8'));
-  if (!parsed.ok) throw invalidArgument(`the text is no ${kind}: ${parsed.reject.message}`);
-  const reader = new TextReader(kind, parsed.value);
-  const action = read(reader);
-  reader.finish();
-  return action;
+/** A raw figure in human units, where its decimals are those of a book. */
+function rawText(raw: number, decimals: number): string {
+  if (decimals < -DECIMALS_SHOWN_MAX) throw invalidArgument(`no book has ${decimals} decimals`);
+  return formatRaw(raw, decimals);
 }
 
-/** Reads members and remembers the first fault; what is written again afterwards decides about the rest. */
-class TextReader {
-  readonly #what: string;
-  readonly #members: MemberReader;
-
-  constructor(what: string, object: JsonObject) {
-    this.#what = what;
-    this.#members = new MemberReader(object);
-  }
-
-  text(name: string): string {
-    return this.#members.string(name);
-  }
-
-  flag(name: string): boolean {
-    return this.#members.boolean(name);
-  }
-
-  count(name: string): number {
-    return this.#members.integer(name, 0, COUNT_MAX);
-  }
-
-  decimals(name: string): number {
-    return this.#members.integer(name, -DECIMALS - 1, DECIMALS);
-  }
-
-  u64(name: string): bigint {
-    return this.#members.u64(name);
-  }
-
-  object(name: string): TextReader {
-    return new TextReader(`${this.#what} ${name}`, this.#members.object(name));
-  }
-
-  /** The members of one that is an object, null where it is null. */
-  optional(name: string): TextReader | null {
-    return this.#members.isNull(name) ? null : this.object(name);
-  }
-
-  optionalCount(name: string): number | null {
-    return this.#members.isNull(name) ? null : this.count(name);
-  }
-
-  value(name: string): JsonValue | undefined {
-    return this.#members.value(name);
-  }
-
-  has(name: string): boolean {
-    return this.#members.has(name);
-  }
-
-  user(name: string): UserId {
-    return parseUserId(this.text(name)) ?? this.#members.fail(name, 'expected a user id', '' as UserId);
-  }
-
-  asset(name: string): AssetId {
-    return parseAssetId(this.text(name)) ?? this.#members.fail(name, 'expected an asset', '' as AssetId);
-  }
-
-  /** @throws RingbookError INVALID_ARGUMENT. */
-  finish(): void {
-    const fault = this.#members.finish('skip');
-    if (fault !== null) throw invalidArgument(`the text is no ${this.#what}: ${fault.field ?? ''}: ${fault.message}`);
-  }
-}
-
-function readCancel(reader: TextReader): ActionRead {
-  const [user, assetId, orderId] = [reader.user('signer'), reader.asset('asset_id'), reader.text('order_id')];
-  return {
-    action: unsignedCancel(user, { orderId, assetId }),
-    meaning: [
-      ['action', 'cancel an order'],
-      ['account', user],
-      ['market', assetId],
-      ['order', orderId],
-    ],
-  };
-}
-
-function readCreate(reader: TextReader): ActionRead {
-  const [priceDecimals, quantityDecimals] = [
-    reader.decimals('book_price_decimals'),
-    reader.decimals('book_quantity_decimals'),
+function createMeaning(order: SignedOrder): readonly MeaningLine[] {
+  const { trigger, bookPriceDecimals, maxTradingFeesRate, reduceOnly } = order;
+  return [
+    ['action', 'place an order'],
+    ['account', `${order.signer.id}, sub-account ${order.account}${order.isSpot ? '' : ', margin'}`],
+    ['market', order.baseAsset.id],
+    ['order', order.orderId],
+    [SIDE_WORD[order.side].toLowerCase(), sizeText(order)],
+    ...(trigger === null ? [] : [waitsFor(trigger.condition, bookPriceDecimals, trigger.parentOrderId)]),
+    ['highest fee', `${maxTradingFeesRate} millionths${reduceOnly ? ', reduce only' : ''}`],
   ];
-  const target = reader.object('target');
-  const trigger = reader.optional('trigger');
-  const common = {
-    signer: reader.user('signer'),
-    orderId: reader.text('order_id'),
-    assetId: reader.asset('base_asset'),
-    ...({ priceDecimals, quantityDecimals, side: reader.text('side') === 'Buy' ? 'Buy' : 'Sell' } as const),
-    trigger: trigger === null ? null : readTrigger(trigger),
-    creationTimestampNs: reader.u64('creation_timestamp_ns'),
-    target: { account: target.count('account'), isSpot: target.flag('is_spot') },
-    reduceOnly: reader.flag('reduce_only'),
-    maxTradingFeesRate: reader.count('max_trading_fees_rate'),
-  };
-  const order: Order = { ...common, ...readDetails(reader.object('details')) };
-  return {
-    action: unsignedCreate(order),
-    meaning: [
-      ['action', 'place an order'],
-      ['account', `${order.signer}, sub-account ${order.target.account}${order.target.isSpot ? '' : ', margin'}`],
-      ['market', order.assetId],
-      ['order', order.orderId],
-      ...sizeLines(order),
-      ...triggerLines(order.trigger ?? null, order.priceDecimals),
-      ['highest fee', `${order.maxTradingFeesRate} millionths${order.reduceOnly ? ', reduce only' : ''}`],
-    ],
-  };
 }
 
-function sizeLines(order: Order): readonly MeaningLine[] {
-  const raw = (value: number): string => formatRaw(value, order.quantityDecimals);
-  if ('size' in order) {
-    const { unit, quantity, cap } = order.size;
-    const size = unit === 'base' ? raw(quantity) : `${raw(quantity)} USD worth`;
-    const limit = cap === null ? 'at any price' : `at most ${raw(cap)}${unit === 'base' ? ' USD' : ''}`;
-    return [
-      [
-        order.side.toLowerCase(),
-        `${size} at the market, ${limit}, ${order.fillOrKill ? 'all or nothing' : 'as far as it goes'}`,
-      ],
-    ];
+function sizeText({ details, bookPriceDecimals, bookQuantityDecimals }: SignedOrder): string {
+  const raw = (value: number): string => rawText(value, bookQuantityDecimals);
+  if (details.kind === 'limit') {
+    return `${raw(details.quantity)} at ${rawText(details.limitPrice, bookPriceDecimals)}, ${timeText(details)}`;
   }
-  const price = formatRaw(order.limitPrice, order.priceDecimals);
-  return [[order.side.toLowerCase(), `${raw(order.quantity)} at ${price}, ${timeText(order.timeInForce)}`]];
+  const isBase = details.kind === 'market-base';
+  const size = isBase ? raw(details.quantity) : `${raw(details.amount)} USD worth`;
+  const cap = isBase ? details.maxSellableAmount : details.maxSellableQuantity;
+  const limit = cap === null ? 'at any price' : `at most ${raw(cap)}${isBase ? ' USD' : ''}`;
+  return `${size} at the market, ${limit}, ${details.fillOrKill ? 'all or nothing' : 'as far as it goes'}`;
 }
 
-function timeText(time: TimeInForce): string {
-  const postOnly = 'postOnly' in time && time.postOnly === true ? ', post only' : '';
-  return time.kind === 'GTD' ? `good until ${time.timestampNs} ns${postOnly}` : `${time.kind}${postOnly}`;
+function timeText({ tif, postOnly, goodUntilNs }: LimitDetails): string {
+  if (tif === TIF.ioc) return 'IOC';
+  if (tif === TIF.fok) return 'FOK';
+  return `${goodUntilNs === null ? 'GTC' : `good until ${goodUntilNs} ns`}${postOnly ? ', post only' : ''}`;
 }
 
-function triggerLines(trigger: Trigger | null, priceDecimals: number): readonly MeaningLine[] {
-  if (trigger === null) return [];
-  const parent = trigger.parentOrderId === undefined ? '' : `, child of ${trigger.parentOrderId}`;
-  const side = trigger.kind === 'PriceAbove' ? 'at or above' : 'at or below';
-  return [['waits for', `a trade ${side} ${formatRaw(trigger.price, priceDecimals)}${parent}`]];
+function waitsFor({ direction, price }: TriggerCondition, decimals: number, parentOrderId: string | null): MeaningLine {
+  const side = direction === 'PriceAbove' ? 'at or above' : 'at or below';
+  const parent = parentOrderId === null ? '' : `, child of ${parentOrderId}`;
+  return ['waits for', `a trade ${side} ${rawText(price, decimals)}${parent}`];
 }
 
-function readTrigger(reader: TextReader): Trigger {
-  const condition = readCondition(reader.object('condition'));
-  return reader.has('parent_order_id') ? { ...condition, parentOrderId: reader.text('parent_order_id') } : condition;
+function cancelMeaning({ signer, asset, orderId }: SignedCancel): readonly MeaningLine[] {
+  return lines('cancel an order', signer, ['market', asset.id], ['order', orderId]);
 }
 
-function readCondition(reader: TextReader): Trigger {
-  const kind = reader.has('PriceAbove') ? 'PriceAbove' : 'PriceBelow';
-  return { kind, price: reader.object(kind).count('price') };
+/** Its market is in the text only with complete terms; else it comes with the request, like the account. */
+function marketBeside(kind: ActionKind, read: object, { assetId }: ReadOptions): Pick<UnsignedAction, 'assetId'> {
+  const isBeside = kind === 'replace' && (read as SignedReplace).baseAsset === null && assetId !== undefined;
+  return isBeside ? { assetId } : {};
 }
 
-type Details = Pick<LimitOrder, 'limitPrice' | 'quantity' | 'timeInForce'> | Pick<MarketOrder, 'size' | 'fillOrKill'>;
-
-function readDetails(reader: TextReader): Details {
-  if (reader.has('Limit')) {
-    const limit = reader.object('Limit');
-    return {
-      limitPrice: limit.count('limit_price'),
-      quantity: limit.count('quantity'),
-      timeInForce: readTime(limit.object('time_in_force')),
-    };
-  }
-  const market = reader.object('Market');
-  return { size: readSize(market.object('quantity')), fillOrKill: market.flag('fill_or_kill') };
-}
-
-function readTime(reader: TextReader): TimeInForce {
-  if (reader.has('IOC')) return { kind: reader.object('IOC').flag('fill_or_kill') ? 'FOK' : 'IOC' };
-  if (reader.has('GTC')) return { kind: 'GTC', postOnly: reader.object('GTC').flag('post_only') };
-  const until = reader.object('GTD');
-  return { kind: 'GTD', postOnly: until.flag('post_only'), timestampNs: until.u64('timestamp_ns') };
-}
-
-function readSize(reader: TextReader): MarketSize {
-  if (reader.has('BaseAsset')) {
-    const base = reader.object('BaseAsset');
-    return { unit: 'base', quantity: base.count('quantity'), cap: base.optionalCount('max_sellable_amount') };
-  }
-  const quote = reader.object('QuoteAsset');
-  return { unit: 'quote', quantity: quote.count('quantity'), cap: quote.optionalCount('max_sellable_quantity') };
-}
-
-/** A replace does not name its account in the text, and its market only with complete terms: they come with the request. */
-function readReplace(reader: TextReader, options: ReadOptions): ActionRead {
-  const isComplete = reader.value('base_asset') !== undefined;
-  const assetId = isComplete ? (parseAssetId(reader.text('base_asset')) ?? undefined) : options.assetId;
-  if (assetId === undefined) throw invalidArgument('the market of a replace is missing');
-  const trigger = reader.optional('new_trigger');
-  const request = {
-    orderId: reader.text('order_id'),
-    timestampNs: reader.u64('timestamp_ns'),
-    newLimitPrice: reader.optionalCount('new_price_limit'),
-    newQuantity: reader.optionalCount('new_quantity'),
-    newTrigger: trigger === null ? null : readCondition(trigger),
-    quantityDecimals: reader.decimals('book_quantity_decimals'),
-    priceDecimals: reader.decimals('book_price_decimals'),
-    assetId,
-    isComplete,
-  };
-  const price = request.newLimitPrice === null ? 'as it is' : formatRaw(request.newLimitPrice, request.priceDecimals);
-  const quantity = request.newQuantity === null ? 'as it is' : formatRaw(request.newQuantity, request.quantityDecimals);
-  return {
-    action: unsignedReplace('' as UserId, request),
-    meaning: [
-      ['action', 'change an order'],
-      ['market', isComplete ? assetId : `${assetId} (not in the signed text)`],
-      ['order', request.orderId],
-      ['new price', price],
-      ['new quantity', quantity],
-      ...triggerLines(request.newTrigger, request.priceDecimals),
-      ...(isComplete && request.newTrigger === null ? [['new trigger', 'none'] as const] : []),
-    ],
-  };
+function replaceMeaning(request: SignedReplace, { assetId }: ReadOptions): readonly MeaningLine[] {
+  const { baseAsset, newTrigger, newPriceLimit, newQuantity, bookPriceDecimals, bookQuantityDecimals } = request;
+  if (baseAsset === null && assetId === undefined) throw invalidArgument('the market of a replace is missing');
+  if (newTrigger?.shape === 'wrapped') throw notCanonical('replace');
+  const shown = (raw: number | null, decimals: number): string => (raw === null ? 'as it is' : rawText(raw, decimals));
+  const noTrigger: readonly MeaningLine[] = baseAsset === null ? [] : [['new trigger', 'none']];
+  return [
+    ['action', 'change an order'],
+    ['market', baseAsset?.id ?? `${assetId} (not in the signed text)`],
+    ['order', request.orderId],
+    ['new price', shown(newPriceLimit, bookPriceDecimals)],
+    ['new quantity', shown(newQuantity, bookQuantityDecimals)],
+    ...(newTrigger === null ? noTrigger : [waitsFor(newTrigger.condition, bookPriceDecimals, null)]),
+  ];
 }

@@ -360,6 +360,7 @@ suite('what a text means', () => {
       text.replace(USER, USER.toUpperCase()),
       text.replace(/"target":"[^"]*"/, '"target":"7c"'),
       '{"tplus_user":"x"}',
+      unsignedCreate(ORDER).text.replace(/"book_price_decimals":[^,]*/, '"book_price_decimals":-127'),
       '{"details":{}}',
       '{"weight":1,"session_duration_ns":1}',
     ];
