@@ -2,7 +2,7 @@
  * The durable facts of the node, row by row: what clearing holds in memory and storage keeps in its tables.
  *
  * A row is a plain immutable value; records of orders alone are changed in place. Clearing keeps which rows became
- * dirty; storage encodes and decodes them (src/storage/row-tables.ts) and defines the key layout. Nothing else describes
+ * dirty; their layouts are in row-layouts.ts, their keys in src/storage/row-tables.ts. Nothing else describes
  * what is persisted.
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';

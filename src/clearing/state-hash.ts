@@ -3,35 +3,42 @@
  * journal gives the same hash on any machine; a state loaded from rows hashes like the one that never stopped. Where two
  * hashes differ, the lines show where.
  *
- * Facts that left memory, and signed texts, are covered by their tallies (tallies.ts). Nothing derived and nothing transient
+ * A line is a table and the members of a row in the order of its layout (row-layouts.ts), so a member cannot be forgotten; `FACTS` has
+ * every table, or does not compile. Facts that left memory, and signed texts, are covered by their tallies (tallies.ts). Nothing derived and nothing transient
  * is covered.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { toHex } from '../core/hex.ts';
-import type { MarketDefinition } from '../core/market-definition.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { viewsOf } from '../core/views.ts';
 import { isOpen } from '../risk/position.ts';
+import { FactText, type TakeBytes } from '../schema/fact-text.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
-import { FactText, type TakeBytes } from './fact-text.ts';
+import type { Struct } from '../schema/row-fields.ts';
+import { balanceRow } from './balances.ts';
 import { unclaimedRows } from './funds/unclaimed.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import type { LiveOrder } from './live-orders.ts';
-import type { AccountPlace, AssetQuantity, NodeOrder, OrderRow, SignerConfigRow } from './rows.ts';
-import type { ClearingState, MarketSlot, SubAccountSlot } from './state.ts';
+import { positionRow } from './positions.ts';
+import { marketRow } from './registry/registry-markets.ts';
+import { markRow } from './risks.ts';
+import { ROW_LAYOUTS, type RowTableName, type StructTable } from './row-layouts.ts';
+import type { MarketRow, OrderRow, Tables } from './rows.ts';
+import type { ClearingState, SubAccountSlot } from './state.ts';
+import { counterRow, poolRow, settlementCounterRow, totalsRow } from './tables.ts';
 import { isFired } from './trigger-heaps.ts';
 
 /** Sorting a million ids takes seconds: it is done in runs, which are merged. */
 const RUN = 4_096;
 
-type Entry<V> = readonly [string, V];
+type Entry<V, K extends string = string> = readonly [K, V];
 
 function compare([a]: Entry<unknown>, [b]: Entry<unknown>): number {
   return a < b ? -1 : 1;
 }
 
 /** Sorted by key; for a small map. */
-function sorted<V>(map: ReadonlyMap<string, V>): readonly Entry<V>[] {
+function sorted<K extends string, V>(map: ReadonlyMap<K, V>): readonly Entry<V, K>[] {
   return map.size < 2 ? [...map] : [...map].sort(compare);
 }
 
@@ -68,196 +75,113 @@ function merged<V>(a: readonly Entry<V>[], b: readonly Entry<V>[]): Entry<V>[] {
   return all;
 }
 
+/** Rows of users, which are written user by user. */
+type AccountTable = 'user' | 'signers' | 'subAccount' | 'balance' | 'position';
+/** Orders and markets are written market by market; of deposits the counters and the tally are facts. */
+type PlainTable = Exclude<RowTableName, AccountTable | 'order' | 'market' | 'deposit'>;
+
+/**
+ * Members of rows that are no facts. Every start trips the marks, and a start after a clean stop changes no fact: their breakers
+ * are left out. So is whether a price came since the start.
+ */
+const NOT_FACTS: { readonly [T in StructTable]?: readonly (keyof Tables[T])[] } = {
+  price: ['isSinceStart'],
+  mark: ['isTripped', 'goodUpdates'],
+};
+
+type Printers = { readonly [T in StructTable]: Pick<Struct<Tables[T]>, 'print'> };
+const PRINTERS = Object.fromEntries(
+  Object.entries(ROW_LAYOUTS).flatMap(([table, layout]) =>
+    'without' in layout
+      ? [[table, layout.without((NOT_FACTS as Readonly<Record<string, readonly never[]>>)[table] ?? [])]]
+      : [],
+  ),
+) as unknown as Printers;
+
+/** One line: the table, and the members of its row in the order of the layout. */
+function writeRow<T extends keyof Printers>(to: FactText, table: T, row: Tables[T]): void {
+  to.text(table);
+  PRINTERS[table].print(to, row);
+  to.endLine();
+}
+
 function* writeAccounts(state: ClearingState, to: FactText): Generator<number, void> {
-  for (const [id, { row, subAccounts }] of yield* sortedLarge(state.users)) {
-    to.text('user').text(id).text(`${row.isMarketMaker}`).number(row.configNonce);
-    to.amount(row.transferNonce).amount(row.closePositionNonce);
-    if (row.hasTimer) to.text('timer');
-    to.endLine();
+  for (const [, { row, subAccounts }] of yield* sortedLarge(state.users)) {
+    writeRow(to, 'user', row);
     const signers = state.signers.rowOf(row.user);
-    if (signers !== undefined) to.text(signersLine(signers)).endLine();
-    for (const [index, account] of [...subAccounts].sort(([a], [b]) => a - b)) writeAccount(id, index, account, to);
+    if (signers !== undefined) writeRow(to, 'signers', signers);
+    for (const [, account] of [...subAccounts].sort(([a], [b]) => a - b)) writeAccount(account, to);
     yield 1;
   }
 }
 
-function signersLine({ user, isUnfunded, masterWeight, thresholds, setNs, signers }: SignerConfigRow): string {
-  const keys = signers.map(
-    ({ scheme, key, weight, addedNs, expiresAtNs, maxSigningWindowNs }) =>
-      `${scheme}:${toHex(key)}:${weight}:${addedNs}:${expiresAtNs ?? ''}:${maxSigningWindowNs ?? ''}`,
-  );
-  const { low, medium, high } = thresholds;
-  return `signers|${user}|${isUnfunded}|${masterWeight}|${low}|${medium}|${high}|${setNs}|${keys.join('+')}`;
-}
-
-function writeAccount(user: string, index: number, { row, balances, positions }: SubAccountSlot, to: FactText): void {
-  to.text('account').text(user).number(index).text(row.kind);
-  to.text(JSON.stringify(row.name))
-    .text(row.asset ?? '')
-    .endLine();
-  for (const [asset, { owned, locked }] of sorted(balances)) {
+function writeAccount({ row, balances, positions }: SubAccountSlot, to: FactText): void {
+  writeRow(to, 'subAccount', row);
+  for (const [, slot] of sorted(balances)) {
     // An empty balance is the same fact as none.
-    if (owned === 0n && locked === 0n) continue;
-    to.text('balance').text(user).number(index).text(asset).amount(owned).amount(locked).endLine();
+    if (slot.owned !== 0n || slot.locked !== 0n) writeRow(to, 'balance', balanceRow(slot));
   }
-  for (const [asset, { legs }] of sorted(positions)) {
-    if (!isOpen(legs)) continue;
-    to.text('position').text(user).number(index).text(asset);
-    to.amount(legs.base).amount(legs.quote).amount(legs.entry).endLine();
-  }
+  for (const [, slot] of sorted(positions)) if (isOpen(slot.legs)) writeRow(to, 'position', positionRow(slot));
 }
 
-function definitionLine(market: MarketDefinition): string {
-  return (
-    `${market.assetId}|${market.priceDecimals}|${market.quantityDecimals}|${market.tickSize}|` +
-    `${market.minimumQuantity}|${market.makerFeeRate}|${market.takerFeeRate}|${market.status}|` +
-    `${market.selfTradePrevention}|${market.priceCollar ?? ''}|${market.minimumNotional}`
-  );
+function valuesOf<V>(map: ReadonlyMap<string, V>): readonly V[] {
+  return sorted(map).map(([, value]) => value);
 }
 
-function marketLine({ definition, sequence, lastTradeId, match }: MarketSlot): string {
-  const line = `market|${definition.marketIndex}|${sequence}|${lastTradeId}|${definitionLine(definition)}`;
-  const { takerOrder, timeNs, notional } = match;
-  return notional === 0n ? line : `${line}|${takerOrder}|${timeNs}|${notional}`;
+function byUserAndPlace<Row extends { readonly user: string; readonly place: number }>(rows: Iterable<Row>): Row[] {
+  return [...rows].sort((a, b) => (a.user === b.user ? a.place - b.place : a.user < b.user ? -1 : 1));
 }
 
-function* registryLines(state: ClearingState): Generator<string> {
-  for (const [id, row] of sorted(state.assets)) {
-    yield `asset|${id}|${JSON.stringify(row.symbol)}|${row.settingsJson}|${row.riskJson ?? ''}`;
-    for (const token of row.tokens) {
-      const caps = `${token.maxDeposits ?? ''}|${token.max1hrDeposits ?? ''}|${token.minWeight}`;
-      yield `token|${token.token}|${token.chainId}|${token.decimals}|${caps}|${token.minFirstDepositBaseUnits}`;
-    }
-  }
-  for (const [key, row] of sorted(state.configs)) if (row.kind !== 'start') yield `config|${key}|${row.json}`;
-  for (const [id, row] of sorted(state.prices)) {
-    const jump = row.jump === null ? '' : `${row.jump.price}|${JSON.stringify(row.jump.source)}`;
-    const breaker = `${row.isTripped}|${row.goodUpdates}`;
-    yield `price|${id}|${row.price}|${row.publishNs}|${JSON.stringify(row.source)}|${jump}|${breaker}`;
-  }
-  // Every start trips the marks, and a start after a clean stop changes no fact: their breakers are left out. So is whether
-  // a price came since the start.
-  for (const [id, { mark }] of sorted(state.risks)) if (mark !== null) yield `mark|${id}|${mark.price}|${mark.timeNs}`;
+/** The rows of each table that are facts, in one order; a row that means the same as none is left out. */
+const FACTS: { readonly [T in PlainTable]: (state: ClearingState) => readonly Tables[T][] } = {
+  asset: ({ assets }) => valuesOf(assets),
+  config: ({ configs }) => valuesOf(configs).filter(({ kind }) => kind !== 'start'),
+  price: ({ prices }) => valuesOf(prices),
+  mark: ({ risks }) => valuesOf(risks).flatMap((slot) => (slot.mark === null ? [] : [markRow(slot)])),
+  totals: ({ totals }) =>
+    valuesOf(totals)
+      .map(totalsRow)
+      .filter((row) => row.vaultHoldings !== 0n || row.faucet !== 0n || row.backstopCredits !== 0n),
+  rebalancingPool: ({ totals }) =>
+    valuesOf(totals)
+      .map(poolRow)
+      .filter(({ amount, unpaid }) => amount !== 0n || unpaid !== 0n),
+  netDeposit: ({ netDeposits }) =>
+    sorted(netDeposits).flatMap(([asset, chains]) =>
+      sorted(chains).flatMap(([chainId, amount]) => (amount === 0n ? [] : [{ chainId, asset, amount }])),
+    ),
+  withdrawal: ({ withdrawals }) =>
+    [...withdrawals.all()].map(({ row }) => row).sort((a, b) => a.sequence - b.sequence || a.place - b.place),
+  vaultToken: ({ vaultTokens }) => valuesOf(vaultTokens),
+  vaultDeviation: ({ vaultDeviations }) => valuesOf(vaultDeviations),
+  payoutReserve: ({ payoutReserves }) => valuesOf(payoutReserves),
+  withdrawalCounter: ({ withdrawalCounters }) => sorted(withdrawalCounters).map(([key, next]) => counterRow(key, next)),
+  forcedCounter: ({ forcedCounters }) => sorted(forcedCounters).map(([key, next]) => counterRow(key, next)),
+  withdrawalUsage: ({ withdrawalUsage }) => valuesOf(withdrawalUsage).filter(({ usage }) => usage !== 0n),
+  lot: ({ lots }) => [...lots.rows()],
+  pooledCredits: ({ pooledHours }) => valuesOf(pooledHours).map(({ row }) => row),
+  unclaimed: (state) => unclaimedRows(state),
+  settlement: ({ settlements }) => byUserAndPlace(settlements.all()),
+  settlementCounter: ({ settlementCounters }) =>
+    sorted(settlementCounters).map(([key, next]) => settlementCounterRow(key, next)),
+  usedText: ({ usedTexts }) => byUserAndPlace(usedTexts.all()),
+  liquidation: ({ liquidations }) =>
+    [...liquidations]
+      .map((account) => liquidationRow(account))
+      .sort((a, b) => (a.user === b.user ? a.subAccount - b.subAccount : a.user < b.user ? -1 : 1)),
+  backstop: ({ backstopRows }) => [...backstopRows.values()].sort((a, b) => a.index - b.index),
+  adlUsage: ({ adlUsage }) =>
+    [...adlUsage.values()].filter(({ minutes }) => minutes.length > 0).sort((a, b) => a.marketIndex - b.marketIndex),
+  tally: ({ tallies }) => valuesOf(new Map(Object.entries(tallies))).map(({ row }) => row),
+};
+
+interface Fact {
+  readonly table: PlainTable;
+  readonly row: Tables[PlainTable];
 }
 
-/** Vault holdings by asset. */
-function* totalsLines(state: ClearingState): Generator<string> {
-  for (const [asset, totals] of sorted(state.totals)) {
-    const { vaultHoldings, faucet, backstopCredits, rebalancingPool, rebalancingUnpaid } = totals;
-    if (vaultHoldings !== 0n || faucet !== 0n || backstopCredits !== 0n) {
-      yield `totals|${asset}|${vaultHoldings}|${faucet}|${backstopCredits}`;
-    }
-    if (rebalancingPool !== 0n) yield `rebalancing pool|${asset}|${rebalancingPool}`;
-    if (rebalancingUnpaid !== 0n) yield `rebalancing unpaid|${asset}|${rebalancingUnpaid}`;
-  }
-  for (const [asset, chains] of sorted(state.netDeposits)) {
-    for (const [chain, amount] of sorted(chains)) {
-      if (amount !== 0n) yield `net deposits|${asset}|${chain}|${amount}`;
-    }
-  }
-}
-
-function nodeOrderText(order: NodeOrder | null): string {
-  if (order === null) return '';
-  const { orderId, marketIndex, side, price, quantity, isSpot } = order;
-  return [orderId, marketIndex, side, price, quantity, isSpot].join(',');
-}
-
-function accountsText(accounts: readonly AccountPlace[]): string {
-  return accounts.map(({ user, subAccount }) => `${user}/${subAccount}`).join(',');
-}
-
-function quantitiesText(quantities: readonly AssetQuantity[]): string {
-  return quantities.map(({ asset, quantity }) => `${asset}:${quantity}`).join(',');
-}
-
-/** Accounts under liquidation by user and index, rows of the backstop by index, uses of auto-deleveraging by market. */
-function* liquidationLines({ liquidations, backstopRows, adlUsage }: ClearingState): Generator<string> {
-  const rows = [...liquidations].map((account) => liquidationRow(account));
-  rows.sort((a, b) => (a.user === b.user ? a.subAccount - b.subAccount : a.user < b.user ? -1 : 1));
-  for (const row of rows) {
-    const through = row.through.map(({ marketIndex, sequence }) => `${marketIndex}:${sequence}`).join(',');
-    const { user, subAccount, startedNs, round, roundNs, stage, ordered, order } = row;
-    yield `liquidation|${user}|${subAccount}|${startedNs}|${round}|${roundNs}|${stage}|${through}|${ordered}|${nodeOrderText(order)}`;
-  }
-  for (const row of [...backstopRows.values()].sort((a, b) => a.index - b.index)) {
-    const taken = `${quantitiesText(row.taken)}|${quantitiesText(row.takenSpot)}`;
-    const sums = `${row.provisional}|${row.posted}|${taken}|${quantitiesText(row.adlClosed)}`;
-    const source = `${row.sourceUser}|${row.sourceIndex}|${row.startedNs}`;
-    yield `backstop|${row.index}|${source}|${row.state}|${sums}|${row.clipNs}|${nodeOrderText(row.order)}|${row.adlMarket}|${accountsText(row.counterparties)}`;
-  }
-  for (const { marketIndex, minutes } of [...adlUsage.values()].sort((a, b) => a.marketIndex - b.marketIndex)) {
-    if (minutes.length === 0) continue;
-    yield `adl|${marketIndex}|${minutes.map(({ minute, quantity }) => `${minute}:${quantity}`).join(',')}`;
-  }
-}
-
-/** Withdrawals that are shown, units in vaults, counters and usage. */
-function* withdrawalLines(state: ClearingState): Generator<string> {
-  const rows = [...state.withdrawals.all()].map(({ row }) => row);
-  for (const row of rows.sort((a, b) => a.sequence - b.sequence || a.place - b.place)) {
-    const amounts = `${row.amount}|${row.fee}|${row.isolated}|${row.payout}`;
-    const terms = `${row.token}|${row.chainId}|${row.asset}|${amounts}|${row.target}`;
-    const place = `${row.user}|${row.place}|${row.sequence}|${row.nonce}|${row.isExplicit}`;
-    const times = `${row.requestedNs}|${row.dueNs}|${row.endedNs}`;
-    const approval = `${row.validUntil}|${row.epochHash}|${row.signatures.join('+')}`;
-    yield `withdrawal|${place}|${row.status}|${terms}|${times}|${approval}`;
-  }
-  for (const [key, { asset, baseUnits }] of sorted(state.vaultTokens)) yield `vault token|${key}|${asset}|${baseUnits}`;
-  for (const [key, { missing, accepted }] of sorted(state.vaultDeviations))
-    yield `vault deviation|${key}|${missing}|${accepted}`;
-  for (const [key, { units, free }] of sorted(state.payoutReserves)) yield `payout reserve|${key}|${units}|${free}`;
-  for (const [key, next] of sorted(state.withdrawalCounters)) yield `withdrawal counter|${key}|${next}`;
-  for (const [key, next] of sorted(state.forcedCounters)) yield `forced counter|${key}|${next}`;
-  for (const [key, { usage, startedNs }] of sorted(state.withdrawalUsage)) {
-    if (usage !== 0n) yield `withdrawal usage|${key}|${usage}|${startedNs}`;
-  }
-}
-
-/** Isolated lots, what was pooled in the last hour, deposits that wait for an operator. */
-function* depositLines(state: ClearingState): Generator<string> {
-  for (const { user, place, asset, sequence, amount, creditedNs } of state.lots.rows()) {
-    yield `lot|${asset}|${sequence}|${user}|${place}|${amount}|${creditedNs}`;
-  }
-  for (const [asset, hour] of sorted(state.pooledHours)) {
-    yield `pooled|${asset}|${hour.row.credits.map(({ timeNs, amount }) => `${timeNs}:${amount}`).join(',')}`;
-  }
-  for (const row of unclaimedRows(state)) {
-    const { chainId, user, counter, token, baseUnits, tx, logIndex } = row;
-    yield `unclaimed|${chainId}|${user}|${counter}|${token}|${baseUnits}|${tx}|${logIndex}`;
-  }
-}
-
-/** Settlements that lock funds, and counters of executed ones. */
-function* settlementLines(state: ClearingState): Generator<string> {
-  const rows = [...state.settlements.all()];
-  rows.sort((a, b) => (a.user === b.user ? a.place - b.place : a.user < b.user ? -1 : 1));
-  for (const row of rows) {
-    const name = `${row.user}|${row.place}|${row.subAccount}|${row.chainId}|${row.nonce}|${row.requestedNs}`;
-    const out = `${row.tokenOut}|${row.assetOut}|${row.amountOut}|${row.baseUnitsOut}`;
-    const into = `${row.tokenIn}|${row.assetIn}|${row.amountIn}|${row.baseUnitsIn}`;
-    const approval = `${row.settler}|${row.validFrom}|${row.validUntil}|${row.signature}`;
-    yield `settlement|${name}|${row.status}|${row.mode}|${out}|${into}|${approval}`;
-  }
-  for (const [key, next] of sorted(state.settlementCounters)) yield `settlement counter|${key}|${next}`;
-}
-
-/** Signed texts that were accepted. */
-function* usedTextLines(state: ClearingState): Generator<string> {
-  const rows = [...state.usedTexts.all()];
-  rows.sort((a, b) => (a.user === b.user ? a.place - b.place : a.user < b.user ? -1 : 1));
-  for (const row of rows) {
-    const text = `${row.user}|${row.place}|${row.kind}|${row.digest}|${row.chainId}|${row.subAccount}|${row.nonce}|${row.expiresNs}`;
-    const made = `${row.owner}|${row.sequence}|${row.requestedNs}`;
-    yield `used text|${text}|${made}|${row.status}|${row.endedNs}|${row.isPaid}|${row.floorOf}`;
-  }
-}
-
-function* tallyLines(state: ClearingState): Generator<string> {
-  for (const [name, tally] of sorted(new Map(Object.entries(state.tallies)))) {
-    const { count, digest, pending } = tally.row;
-    yield `tally|${name}|${count}|${digest}|${toHex(pending)}`;
-  }
+function factsOf(state: ClearingState): readonly Fact[] {
+  return (Object.keys(FACTS) as PlainTable[]).flatMap((table) => FACTS[table](state).map((row) => ({ table, row })));
 }
 
 /** Called with the row of each live order. */
@@ -271,28 +195,19 @@ type SeeOrder = (row: OrderRow) => void;
 class FactLines {
   readonly #state: ClearingState;
   readonly #to: FactText;
-  /** The names of all markets; the first `#begun` of them are written. */
-  readonly #markets: readonly string[];
+  /** Of all markets; the first `#begun` of them are written. */
+  readonly #markets: readonly MarketRow[];
   #begun = 0;
-  /** What stands behind the orders, before and behind the counters of deposits. */
-  readonly #registry: readonly string[];
-  readonly #last: readonly string[];
+  /** What stands behind the orders. */
+  readonly #facts: readonly Fact[];
   /** A copy of the record of a fired order that is still dormant there. */
   readonly #fired: OrderRecordView = recordView();
 
   constructor(state: ClearingState, take: TakeBytes) {
     this.#state = state;
     this.#to = new FactText(take);
-    this.#markets = state.markets.map(marketLine);
-    this.#registry = [
-      ...registryLines(state),
-      ...totalsLines(state),
-      ...withdrawalLines(state),
-      ...depositLines(state),
-      ...settlementLines(state),
-      ...usedTextLines(state),
-    ];
-    this.#last = [...liquidationLines(state), ...tallyLines(state)];
+    this.#markets = state.markets.map(marketRow);
+    this.#facts = factsOf(state);
   }
 
   /** A job: a unit is a user or an order. */
@@ -327,28 +242,24 @@ class FactLines {
   *end(): Generator<number, void> {
     const state = this.#state;
     this.#begin(state.markets.length - 1);
-    this.#writeLines(this.#registry);
+    for (const { table, row } of this.#facts) writeRow<PlainTable>(this.#to, table, row);
     for (const [key, next] of yield* sortedLarge(state.depositCounters)) {
       this.#to.text(`deposits|${key}|${next}`).endLine();
       yield 1;
     }
-    this.#writeLines(this.#last);
     this.#to.flush();
   }
 
   /** The lines of the markets up to this one. */
   #begin(marketIndex: number): void {
-    for (; this.#begun <= marketIndex; this.#begun += 1) this.#to.text(this.#markets[this.#begun] as string).endLine();
+    for (; this.#begun <= marketIndex; this.#begun += 1)
+      writeRow(this.#to, 'market', this.#markets[this.#begun] as MarketRow);
   }
 
   #firedCopy(row: OrderRecordView): OrderRecordView {
     OrderRecord.copy(row.v, row.at, this.#fired.v, 0);
     this.#fired.triggerState = TRIGGER_STATE.fired;
     return this.#fired;
-  }
-
-  #writeLines(lines: readonly string[]): void {
-    for (const line of lines) this.#to.text(line).endLine();
   }
 }
 

@@ -28,7 +28,7 @@ import { placeConfig } from './registry/registry-config.ts';
 import { marketRow, placeMarket } from './registry/registry-markets.ts';
 import { markRow, placeMark, placePrice } from './risks.ts';
 import type { BalanceRow, OrderRow, RowWrite, TableName, Tables } from './rows.ts';
-import { type ClearingState, createClearingState, DIRTY_NAMES, type Sha256 } from './state.ts';
+import { type AssetTotals, type ClearingState, createClearingState, DIRTY_NAMES, type Sha256 } from './state.ts';
 import { fireAll } from './triggers.ts';
 
 interface ClearingTable<Row> {
@@ -121,19 +121,13 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     load: (state, { asset, ...sums }) => {
       Object.assign(totalsOf(state, asset), sums);
     },
-    takeChanged: ({ dirty }) =>
-      taken(dirty.totals, ({ asset, vaultHoldings, faucet, backstopCredits }) => {
-        return { asset, vaultHoldings, faucet, backstopCredits };
-      }),
+    takeChanged: ({ dirty }) => taken(dirty.totals, totalsRow),
   },
   rebalancingPool: {
     load: (state, { asset, amount, unpaid }) => {
       Object.assign(totalsOf(state, asset), { rebalancingPool: amount, rebalancingUnpaid: unpaid });
     },
-    takeChanged: ({ dirty }) =>
-      taken(dirty.rebalancingPools, ({ asset, rebalancingPool: amount, rebalancingUnpaid: unpaid }) => {
-        return { asset, amount, unpaid };
-      }),
+    takeChanged: ({ dirty }) => taken(dirty.rebalancingPools, poolRow),
   },
   netDeposit: {
     load: ({ netDeposits }, { chainId, asset, amount }) => {
@@ -201,18 +195,14 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
       state.withdrawals.moved(user, chainId);
     },
     takeChanged: ({ dirty, withdrawalCounters }) =>
-      taken(dirty.withdrawalCounters, (key) => {
-        const [chainId, user] = key.split('/') as [ChainId, UserId];
-        return { chainId, user, next: must(withdrawalCounters.get(key), 'a dirty counter exists') };
-      }),
+      taken(dirty.withdrawalCounters, (key) =>
+        counterRow(key, must(withdrawalCounters.get(key), 'a dirty counter exists')),
+      ),
   },
   forcedCounter: {
     load: (state, { chainId, user, next }) => state.forcedCounters.set(`${chainId}/${user}`, next),
     takeChanged: ({ dirty, forcedCounters }) =>
-      taken(dirty.forcedCounters, (key) => {
-        const [chainId, user] = key.split('/') as [ChainId, UserId];
-        return { chainId, user, next: must(forcedCounters.get(key), 'a dirty counter exists') };
-      }),
+      taken(dirty.forcedCounters, (key) => counterRow(key, must(forcedCounters.get(key), 'a dirty counter exists'))),
   },
   withdrawalUsage: {
     load: (state, row) => state.withdrawalUsage.set(`${row.user}/${row.asset}`, row),
@@ -238,11 +228,9 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     load: (state, { chainId, user, subAccount, next }) =>
       state.settlementCounters.set(`${chainId}/${user}/${subAccount}`, next),
     takeChanged: ({ dirty, settlementCounters }) =>
-      taken(dirty.settlementCounters, (key) => {
-        const [chainId, user, subAccount] = key.split('/') as [ChainId, UserId, string];
-        const next = must(settlementCounters.get(key), 'a dirty counter exists');
-        return { chainId, user, subAccount: Number(subAccount), next };
-      }),
+      taken(dirty.settlementCounters, (key) =>
+        settlementCounterRow(key, must(settlementCounters.get(key), 'a dirty counter exists')),
+      ),
   },
   usedText: {
     load: ({ usedTexts }, row) => {
@@ -271,6 +259,30 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     takeChanged: ({ dirty }) => dirty.trades.splice(0),
   },
 };
+
+export function totalsRow({ asset, vaultHoldings, faucet, backstopCredits }: AssetTotals): Tables['totals'] {
+  return { asset, vaultHoldings, faucet, backstopCredits };
+}
+
+export function poolRow({
+  asset,
+  rebalancingPool: amount,
+  rebalancingUnpaid: unpaid,
+}: AssetTotals): Tables['rebalancingPool'] {
+  return { asset, amount, unpaid };
+}
+
+/** @param key `<chain>/<user>`. */
+export function counterRow(key: string, next: number): Tables['withdrawalCounter'] {
+  const [chainId, user] = key.split('/') as [ChainId, UserId];
+  return { chainId, user, next };
+}
+
+/** @param key `<chain>/<user>/<sub-account>`. */
+export function settlementCounterRow(key: string, next: number): Tables['settlementCounter'] {
+  const [chainId, user, subAccount] = key.split('/') as [ChainId, UserId, string];
+  return { chainId, user, subAccount: Number(subAccount), next };
+}
 
 function loadBalance(state: ClearingState, row: BalanceRow): void {
   const user = must(state.users.get(row.user), 'the user of a balance is loaded');

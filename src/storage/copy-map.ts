@@ -9,7 +9,7 @@
  * none is free.
  */
 import { must } from '../core/assert.ts';
-import { ByteWriter } from './byte-writer.ts';
+import { ByteWriter } from '../schema/byte-writer.ts';
 import { type Checkpoint, checkpointMetaWrite } from './checkpoint.ts';
 import type { Entry, StorageReader, StorageWriter, Write } from './environment.ts';
 import { journalBaseWrite } from './journal.ts';

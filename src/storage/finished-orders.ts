@@ -17,7 +17,7 @@
 import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import { decodeFrame } from './frames.ts';
 import type { IdLists } from './id-lists.ts';

@@ -8,8 +8,8 @@
  */
 import { InvariantError } from '../core/assert.ts';
 import { crc32c } from '../core/crc32c.ts';
-import { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { ByteReader } from '../schema/byte-reader.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 
 export const LAYOUT_VERSION = 1;
 const CRC_BYTES = 4;

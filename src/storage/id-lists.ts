@@ -6,11 +6,11 @@
 import { assert } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
+import { bytes, type Field, optional, safe, struct, u64 } from '../schema/row-fields.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { KeyWriter, keyWriter, type ListName, TABLE } from './key-layout.ts';
-import { bytes, type Field, optional, safe, struct, u64 } from './row-fields.ts';
 
 interface IdList {
   readonly count: number;

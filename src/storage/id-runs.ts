@@ -16,12 +16,12 @@ import type { IdWatermark, Tombstone } from '../clearing/durability.ts';
 import type { OrderId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
+import { bytes, type Field, flag, list, safe, struct, text, u64 } from '../schema/row-fields.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { readIdList } from './id-lists.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, type Table } from './key-layout.ts';
-import { bytes, type Field, flag, list, safe, struct, text, u64 } from './row-fields.ts';
 import { listNameOf } from './runs.ts';
 
 /** Table and first last update: what a key in `dueRun` has before the key of its run. */

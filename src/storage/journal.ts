@@ -17,7 +17,8 @@
 import type { SealedRecord } from '../clearing/durability.ts';
 import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import { ByteWriter } from './byte-writer.ts';
+import { ByteWriter } from '../schema/byte-writer.ts';
+import { type Field, raw32, safe, struct } from '../schema/row-fields.ts';
 import type { StorageReader, StorageWriter, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import {
@@ -34,7 +35,6 @@ import {
   RecordEncoder,
 } from './journal-record.ts';
 import { endOf, KeyWriter, keyWriter, META, TABLE } from './key-layout.ts';
-import { type Field, raw32, safe, struct } from './row-fields.ts';
 
 const NOTHING = 0 as Sequence;
 const KEY_CHUNK_BYTES = 64;

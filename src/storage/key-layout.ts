@@ -57,7 +57,7 @@
 import { must } from '../core/assert.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { TimestampNs } from '../core/units.ts';
-import { ByteWriter } from './byte-writer.ts';
+import { ByteWriter } from '../schema/byte-writer.ts';
 
 export const TABLE = {
   meta: 0x01,

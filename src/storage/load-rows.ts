@@ -7,6 +7,7 @@
  * before it writes.
  */
 
+import type { RowTableName } from '../clearing/row-layouts.ts';
 import type { RowWrite, TableName } from '../clearing/rows.ts';
 import { LOAD_ORDER } from '../clearing/tables.ts';
 import { type Views, viewsOf } from '../core/views.ts';
@@ -14,7 +15,7 @@ import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { checkRecordFrame, RECORD_AT } from './frames.ts';
 import { endOf, keyAfter, keyWriter, TABLE, type Table } from './key-layout.ts';
-import { decodeRow, ROW_TABLES, type RowTableName } from './row-tables.ts';
+import { decodeRow, ROW_TABLES } from './row-tables.ts';
 import { checkSum, readTableSums, TableSums } from './table-sums.ts';
 
 /** Rows that are read at a time. */

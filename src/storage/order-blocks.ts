@@ -12,19 +12,20 @@
  *   (1) An order is in one block, so no two blocks of a market have one place.
  *   (2) Sequences rise within a block. Orders go; what remains is never changed, and neither is the key.
  */
+
+import { ORDER } from '../clearing/row-layouts.ts';
 import type { OrderRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import { isCancel } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { type Field, safe, struct } from '../schema/row-fields.ts';
 import type { StorageReader, Write } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from './frames.ts';
 import type { IdEntry } from './id-runs.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
-import { type Field, safe, struct } from './row-fields.ts';
-import { ORDER } from './row-tables.ts';
 import { encodeRun, type FinishedEntry } from './runs.ts';
 
 /** This number of orders, the frame of their block and the header of its page fill a page. */

@@ -3,17 +3,19 @@
  * and the runs that finished orders and trades add to the lists of their users (key-layout.ts). Blocks and runs are known
  * when all rows are: `end` comes last.
  */
+
+import type { RowTableName } from '../clearing/row-layouts.ts';
 import type { OrderRow, RowWrite, SignedTextRow, Tables, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
-import { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { ByteReader } from '../schema/byte-reader.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import type { IdLists } from './id-lists.ts';
 import { idRunKey, idRunWrites } from './id-runs.ts';
 import { endOf, KeyWriter, keyWriter, type ListName, TABLE, TRADE_SIDE, type TradeSideIndex } from './key-layout.ts';
 import { checkOrderOfId, type EndedOrder, encodeOrderOfId, endedOrder, orderBlockWrites } from './order-blocks.ts';
-import { encodeRow, ROW_TABLES, type RowTableName } from './row-tables.ts';
+import { encodeRow, ROW_TABLES } from './row-tables.ts';
 import {
   cutIntoRuns,
   encodeRun,

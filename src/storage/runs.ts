@@ -17,13 +17,13 @@
 import { must } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
-import { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { ByteReader } from '../schema/byte-reader.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
+import { type Field, safe, struct, text, u8, u64 } from '../schema/row-fields.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, type KeyWriter, keyWriter, type ListName, TABLE, type TradeSideIndex } from './key-layout.ts';
 import type { BlockPlace } from './order-blocks.ts';
-import { type Field, safe, struct, text, u8, u64 } from './row-fields.ts';
 import type { CountTable } from './user-counts.ts';
 
 /** About 10 KB of entries. */

@@ -3,7 +3,7 @@
  *
  *   key     │ market 4 │ sequence of the first order 8 │      when it was written
  *   value   │ version 1 │ count 4 │ text │ text │ … │ CRC 4 │
- *   text    sequence of its order 8 │ signatures │ text        (row-tables.ts)
+ *   text    sequence of its order 8 │ signatures │ text        (row-layouts.ts)
  *
  * A text is written by the first checkpoint after the admission or the refusal of its order, whether that lives or is over by
  * then, and goes with the record of the finished order (finished-orders.ts). Orders that the node made have none.
@@ -13,13 +13,14 @@
  *       its order.
  *   (2) Texts go; what remains is never changed, and neither is the key.
  */
+
+import { SIGNED_TEXT } from '../clearing/row-layouts.ts';
 import type { SignedText, SignedTextRow } from '../clearing/rows.ts';
 import { assert, must } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
-import { SIGNED_TEXT } from './row-tables.ts';
 import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
 /** Bytes of texts in a block: with its frame and the header of its page they fill a page. */

@@ -7,7 +7,7 @@
  * The journal has its chain, and the table of meta its checkpoint: neither is summed.
  */
 import { assert } from '../core/assert.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { CommitWatch, StorageReader, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { keyWriter, META, TABLE } from './key-layout.ts';

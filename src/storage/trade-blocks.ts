@@ -5,22 +5,23 @@
  *   key     │ market 4 │ id of the first trade 8 │
  *   value   │ version 1 │ count 4 │ trade │ trade │ … │ CRC 4 │         about as long as a page of the map
  *
- * A trade (row-tables.ts) has its id at its beginning and two order ids, which alone differ in length: a search
+ * A trade (row-layouts.ts) has its id at its beginning and two order ids, which alone differ in length: a search
  * passes over the others without decoding them.
  *
  * Invariants
  *   (1) Ids rise within a block and from block to block, so the block of a trade is the last that begins at or before it.
  *   (2) A block is never changed.
  */
+
+import { TRADE } from '../clearing/row-layouts.ts';
 import type { TradeRow } from '../clearing/rows.ts';
 import { assert, InvariantError, must } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
-import { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { ByteReader } from '../schema/byte-reader.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { Entry, StorageReader, Write } from './environment.ts';
 import { checkFrame } from './frames.ts';
 import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
-import { TRADE } from './row-tables.ts';
 import { cutByBytes, decodeRun, encodeRun } from './runs.ts';
 
 /** Bytes of trades in a block: with its frame and the header of its page they fill a page. */

@@ -29,21 +29,22 @@
  */
 
 import { droppedTokens } from '../clearing/registry/registry-assets.ts';
+import { COUNTED_MATCH, ORDER, TRADE } from '../clearing/row-layouts.ts';
 import { type NetDepositRow, NO_MATCH, type OrderRow, type Tables, type VaultTokenRow } from '../clearing/rows.ts';
 import { mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type Sequence, type TimestampNs } from '../core/units.ts';
+import { ByteReader } from '../schema/byte-reader.ts';
+import { ByteWriter } from '../schema/byte-writer.ts';
 import type { OrderRecordFields } from '../schema/generated/messages.ts';
-import { ByteReader } from './byte-reader.ts';
-import { ByteWriter } from './byte-writer.ts';
+import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from '../schema/row-fields.ts';
 import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
 import { checkFrame, decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, KeyWriter, keyWriter, TABLE, TRADE_SIDE } from './key-layout.ts';
-import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from './row-fields.ts';
-import { COUNTED_MATCH, decodeRow, encodeRow, ORDER, TRADE } from './row-tables.ts';
+import { decodeRow, encodeRow } from './row-tables.ts';
 import {
   decodeRun,
   encodeRun,

@@ -4,8 +4,8 @@
  */
 import { assert } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
-import { ByteReader } from './byte-reader.ts';
-import type { ByteWriter } from './byte-writer.ts';
+import { ByteReader } from '../schema/byte-reader.ts';
+import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
 import { decodeFrame, encodeFrame } from './frames.ts';
 import { endOf, KeyWriter, keyAfter, keyWriter, TABLE } from './key-layout.ts';

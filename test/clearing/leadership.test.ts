@@ -41,7 +41,7 @@ function start(world: ClearingWorld, input: OwnInput): readonly Effect[] {
 
 /** What a restart leaves, but for who leads. */
 function factsOf(state: ClearingState): readonly string[] {
-  return stateLines(state).filter((line) => !line.startsWith('config|leadership/'));
+  return stateLines(state).filter((line) => !line.startsWith('config|leadership|'));
 }
 
 function record(epoch: number, ...inputs: readonly ClearingInput[]): { epoch: number; payload: Uint8Array } {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { ByteReader } from '../../src/storage/byte-reader.ts';
-import { ByteWriter } from '../../src/storage/byte-writer.ts';
+import { ByteReader } from '../../src/schema/byte-reader.ts';
+import { ByteWriter } from '../../src/schema/byte-writer.ts';
 import { propertyParameters } from '../support/property.ts';
 
 /** Many of them have the same length, and the same first and last byte. */

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { OrderRow, RowWrite } from '../../src/clearing/rows.ts';
 import type { AssetId, OrderId } from '../../src/core/ids.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { ByteWriter } from '../../src/storage/byte-writer.ts';
+import { ByteWriter } from '../../src/schema/byte-writer.ts';
 import { readCheckpoint } from '../../src/storage/checkpoint.ts';
 import { IdLists } from '../../src/storage/id-lists.ts';
 import { loadRememberedIds } from '../../src/storage/id-runs.ts';

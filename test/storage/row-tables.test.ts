@@ -1,25 +1,37 @@
 // tier: quick
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { ROW_LAYOUTS, type RowTableName, SIGNED_TEXT, TRADE } from '../../src/clearing/row-layouts.ts';
 import type { TableName } from '../../src/clearing/rows.ts';
-import { ByteWriter } from '../../src/storage/byte-writer.ts';
+import { ByteWriter } from '../../src/schema/byte-writer.ts';
+import { FactText } from '../../src/schema/fact-text.ts';
+import type { Field } from '../../src/schema/row-fields.ts';
 import { decodeFrame, encodeFrame } from '../../src/storage/frames.ts';
-import type { Field } from '../../src/storage/row-fields.ts';
-import { ROW_TABLES, type RowTableName, SIGNED_TEXT, TRADE } from '../../src/storage/row-tables.ts';
 import { propertyParameters } from '../support/property.ts';
 import { ROW_ARBITRARIES } from '../support/row-arbitraries.ts';
 
 const key = Buffer.from('a key');
 const LAYOUTS: Readonly<Record<Exclude<TableName, RowTableName>, unknown>> = { trade: TRADE, signedText: SIGNED_TEXT };
 function layoutOf(table: TableName): Field<never> {
-  return (table === 'trade' || table === 'signedText' ? LAYOUTS[table] : ROW_TABLES[table].layout) as Field<never>;
+  return (table === 'trade' || table === 'signedText' ? LAYOUTS[table] : ROW_LAYOUTS[table]) as unknown as Field<never>;
 }
 const encoded = (table: TableName, row: never) => {
   const to = new ByteWriter(64);
   return Uint8Array.from(encodeFrame(to, key, () => layoutOf(table).write(to, row)));
 };
 const decoded = (table: TableName, at: Uint8Array, value: Uint8Array) => decodeFrame(at, value, layoutOf(table).read);
+
+const printed = (table: TableName, row: never): string => {
+  let line = '';
+  const to = new FactText((piece) => {
+    line += Buffer.from(piece).toString('utf8');
+  });
+  layoutOf(table).print(to, row);
+  to.flush();
+  return line;
+};
 
 for (const table of Object.keys(ROW_ARBITRARIES) as TableName[]) {
   const rows = ROW_ARBITRARIES[table] as fc.Arbitrary<never>;
@@ -32,6 +44,19 @@ for (const table of Object.keys(ROW_ARBITRARIES) as TableName[]) {
           const { marketIndex, ...text } = row as { marketIndex?: number };
           const expected = table === 'signedText' ? text : row;
           assert.deepEqual(decoded(table, key, encoded(table, row)), expected);
+        }),
+        propertyParameters(),
+      );
+    });
+
+    test('a member that differs prints another line of the state hash', () => {
+      fc.assert(
+        fc.property(rows, rows, fc.nat(), (one, other, pick) => {
+          const members = Object.keys(one).filter((name) => table !== 'signedText' || name !== 'marketIndex');
+          const member = members[pick % members.length] ?? '';
+          const changed = { ...(one as object), [member]: other[member] } as never;
+          const isSame = isDeepStrictEqual(one[member], other[member]);
+          assert.equal(printed(table, one) === printed(table, changed), isSame, member);
         }),
         propertyParameters(),
       );

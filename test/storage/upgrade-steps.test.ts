@@ -3,19 +3,20 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { TRADE } from '../../src/clearing/row-layouts.ts';
 import { NO_MATCH, type OrderRow, type Tables } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { ByteWriter } from '../../src/storage/byte-writer.ts';
+import { ByteWriter } from '../../src/schema/byte-writer.ts';
 import { copyTables } from '../../src/storage/copy-map.ts';
 import { openWriter, type StorageReader, type StorageWriter, type Write } from '../../src/storage/environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from '../../src/storage/frames.ts';
 import { keyWriter, TABLE } from '../../src/storage/key-layout.ts';
 import { ORDER_OF_ID, OrderFinder } from '../../src/storage/order-blocks.ts';
-import { decodeRow, encodeRow, TRADE } from '../../src/storage/row-tables.ts';
+import { decodeRow, encodeRow } from '../../src/storage/row-tables.ts';
 import {
   decodeRun,
   decodeTradeRun,

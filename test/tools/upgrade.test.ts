@@ -10,7 +10,7 @@ import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import { ByteWriter } from '../../src/storage/byte-writer.ts';
+import { ByteWriter } from '../../src/schema/byte-writer.ts';
 import { snapshotsIn } from '../../src/storage/data-files.ts';
 import { DATA_VERSION, dataVersionOf, openWriter } from '../../src/storage/environment.ts';
 import { encodeFrame } from '../../src/storage/frames.ts';

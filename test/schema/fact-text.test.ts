@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { FactText } from '../../src/clearing/fact-text.ts';
 import { toHex } from '../../src/core/hex.ts';
+import { FactText } from '../../src/schema/fact-text.ts';
 import { propertyParameters } from '../support/property.ts';
 
 type Field =
