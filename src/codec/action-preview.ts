@@ -19,10 +19,22 @@ import {
   TAGGED,
   type Tag,
 } from './control-frame.ts';
+import {
+  AMEND,
+  AMEND_TERMS,
+  CANCEL,
+  CREATE,
+  REPLACE,
+  SIGNED_CANCEL,
+  SIGNED_ORDER,
+  SIGNED_REPLACE,
+} from './generated/order-json.ts';
 import { JsonCursor } from './json-cursor.ts';
-import { objectShape } from './json-shape.ts';
+import { lenient, type ObjectShape, objectShape } from './json-shape.ts';
 import { CREATE_LISTS, REPLACE_LISTS } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
+
+type AnyShape = ObjectShape<string>;
 
 export type ActionKind = 'create' | 'replace' | 'cancel' | 'amend' | 'batch-create' | 'batch-replace';
 
@@ -43,24 +55,13 @@ const KIND: Readonly<Record<Tag, ActionKind>> = {
   AmendOrderRequest: 'amend',
 };
 
-const CREATE = objectShape('skip', ['order?']);
-const ORDER = objectShape('skip', ['signer?', 'order_id?', 'base_asset?']);
-const CANCEL = objectShape('skip', ['cancel?']);
-const CANCELLED = objectShape('skip', ['order_id?', 'asset_id?']);
-const REPLACE = objectShape('skip', ['request?', 'signer?', 'asset_id?']);
-const REPLACED = objectShape('skip', [
-  'order_id?',
-  'base_asset?',
-  'timestamp_ns?',
-  'new_price_limit?',
-  'new_quantity?',
-  'new_trigger?',
-  'book_quantity_decimals?',
-  'book_price_decimals?',
-  'protocol_version?',
-]);
-const AMEND = objectShape('skip', ['request?']);
-const AMENDED = objectShape('skip', ['order_id?', 'base_asset?']);
+/** Of each action its wrapper, the member of it with the terms, and these. */
+const SHAPES: Readonly<Record<ControlAction, readonly [wrapper: AnyShape, inner: string, terms: AnyShape]>> = {
+  create: [lenient(CREATE), 'order', lenient(SIGNED_ORDER)],
+  replace: [lenient(REPLACE), 'request', lenient(SIGNED_REPLACE)],
+  cancel: [lenient(CANCEL), 'cancel', lenient(SIGNED_CANCEL)],
+  amend: [lenient(AMEND), 'request', lenient(AMEND_TERMS)],
+};
 const LISTS = objectShape(
   'skip',
   [...new Set([...CREATE_LISTS, ...REPLACE_LISTS])].map((name) => `${name}?` as const),
@@ -150,10 +151,8 @@ function previewBatch(cursor: JsonCursor, kind: 'batch-create' | 'batch-replace'
 /** @returns null when the cursor has failed, or the order or its asset is not there. */
 function previewOrder(cursor: JsonCursor, action: ControlAction, isLast: boolean): Correlation | null {
   const found: Found = { orderId: null, assetText: null };
-  if (action === 'create') find(cursor, CREATE, 'order', ORDER, found, isLast);
-  else if (action === 'cancel') find(cursor, CANCEL, 'cancel', CANCELLED, found, isLast);
-  else if (action === 'amend') find(cursor, AMEND, 'request', AMENDED, found, isLast);
-  else find(cursor, REPLACE, 'request', REPLACED, found, isLast);
+  const [wrapper, inner, terms] = SHAPES[action];
+  find(cursor, wrapper, inner, terms, found, isLast);
   const { orderId, assetText } = found;
   return cursor.hasFailed || orderId === null || assetText === null ? null : { action, orderId, assetText };
 }
@@ -162,7 +161,6 @@ interface Found {
   orderId: string | null;
   assetText: string | null;
 }
-type AnyShape = Parameters<JsonCursor['nextMember']>[0];
 
 /** Reads an object with the member `inner`, in both of which the order id and the asset may be. */
 function find(

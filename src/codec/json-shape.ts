@@ -38,6 +38,11 @@ export function choiceShape<const Name extends string>(tags: readonly Name[]): O
   return build(tags, { required: 0, isChoice: true, unknown: 'refuse' });
 }
 
+/** A shape with these members that requires none and skips all others. */
+export function lenient(shape: ObjectShape<string>): ObjectShape<string> {
+  return { ...shape, required: 0, unknown: 'skip' };
+}
+
 function build<Name extends string>(
   names: readonly Name[],
   rules: Pick<ObjectShape<Name>, 'required' | 'isChoice' | 'unknown'>,
