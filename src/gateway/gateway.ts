@@ -32,6 +32,7 @@ import { OrderEntry } from './actions/order-entry.ts';
 import { ReleaseQueue } from './actions/release-queue.ts';
 import { RequestSignatures } from './actions/request-signatures.ts';
 import type { SignatureVerifier } from './actions/signature-verifier.ts';
+import { TimerMarks } from './actions/timer-marks.ts';
 import type { ClearingClient } from './clearing-client.ts';
 import { readSettings } from './gateway-settings.ts';
 import { MarginPublisher } from './margin-publisher.ts';
@@ -84,6 +85,8 @@ interface GatewayParts {
   readonly counted: GatewayCounters;
   /** The trace of this thread; without it nothing is recorded. */
   readonly trace?: HopLog | null;
+  /** Whether another node may take over: orders and users are marked for it (cluster.md 8). False unless given. */
+  readonly isCluster?: boolean;
 }
 
 /** What operators count; hot, so plain functions. */
@@ -191,6 +194,7 @@ export class Gateway implements OrderSink {
     });
     this.#releases = new ReleaseQueue(shards, nowNs);
     this.entry = new OrderEntry({
+      isCluster: parts.isCluster === true,
       ...{
         requests: orders.requests,
         signers: this.signers,
@@ -208,7 +212,9 @@ export class Gateway implements OrderSink {
     });
     const { entry } = this;
     const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
-    this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, wakeUp });
+    const markTimer = (user: UserId, runs: boolean): Promise<Reply> => command({ kind: 'markTimer', user, runs });
+    const marks = parts.isCluster === true ? new TimerMarks(markTimer, wakeUp) : null;
+    this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, wakeUp, marks });
     this.liquidations = new Liquidations({ orders, entry, command, wakeUp });
     this.#faults = new FaultCooldowns({ nowNs, limits, entry, accounts: orders.margin.accounts, counted });
     this.registry = new RegistryCache({ command, refusedUsers, isOpen: (index) => openMarkets.has(index) });

@@ -381,6 +381,7 @@ export class RingbookNode {
             ask: (query) => clearing.ask(query),
             counted: metrics,
             trace: wiring.trace,
+            isCluster: this.config.cluster !== null,
           });
           this.#openGateway = gateway;
           return new GatewayActor({

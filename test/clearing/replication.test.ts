@@ -6,18 +6,23 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { applyRecord } from '../../src/clearing/records.ts';
+import { liveOrders } from '../../src/clearing/restoring.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { CLEARING, GATEWAY } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
-import { FILL_STATUS } from '../../src/core/order-terms.ts';
+import type { AssetId, UserId } from '../../src/core/ids.ts';
+import { FILL_STATUS, SIDE } from '../../src/core/order-terms.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { DisconnectGroup } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import { decodeStandalone, REPLICATED_RECORD_BYTES_MAX } from '../../src/storage/journal-record.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { auditData, replayData } from '../../src/tools/audit-data.ts';
+import { createRequest } from '../support/order-fixture.ts';
 import { ScriptedLog, ScriptedStream } from '../support/scripted-log.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
-import { Traders } from '../support/simulated-traders.ts';
+import { SIMULATED_USERS, Traders } from '../support/simulated-traders.ts';
 import { SeededRandom } from '../support/simulation.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -399,6 +404,53 @@ suite('takeovers', () => {
     }
     await Promise.all([leader.kill(), standby.kill()]);
   });
+});
+
+suite('what goes with a leader', () => {
+  for (const setting of ['keep', 'cancel'] as const) {
+    test(`orders of a connection that cancels on disconnect, and of users with a timer, at a takeover: ${setting}`, async () => {
+      const { leader, stream } = leading(101);
+      const { node } = leader;
+      node.command({ kind: 'putConfig', config: 'settings', key: '', method: 'patch', body: { on_takeover: setting } });
+      const [alice, bob, carol] = SIMULATED_USERS as [UserId, UserId, UserId];
+      const create = (user: UserId, id: string, group: DisconnectGroup | null): void => {
+        const asset = { id: SIMULATED_MARKETS[0] as AssetId, text: SIMULATED_MARKETS[0] as string };
+        const wish = { user, id, side: SIDE.buy, price: 190_000, quantity: 10, postSignNs: node.nowNs } as const;
+        const request = createRequest(wish, { baseAsset: asset, creationNs: node.nowNs as TimestampNs });
+        const origin = { user, connection: 1, isControl: true, group };
+        node.gateway.entry.submit({ kind: 'create', request }, origin, (answer) => node.answers.push(answer));
+      };
+      create(alice, 'plain', null);
+      create(alice, 'connected', new DisconnectGroup());
+      create(bob, 'timed', null);
+      create(carol, 'disarmed', null);
+      node.settle();
+      assert.deepEqual(
+        node.answers.filter(({ refusal }) => refusal !== null),
+        [],
+      );
+      for (const user of [bob, carol]) assert.ok(node.gateway.automaticCancels.cancelAllAfter(user, 60_000).ok);
+      node.settle();
+      // Answers of clearing are promises.
+      await new Promise(setImmediate);
+      assert.ok(node.gateway.automaticCancels.cancelAllAfter(carol, 0).ok);
+      node.settle();
+      const standby = new Running(stream, temporaryDirectory(), 102);
+      standby.follow();
+      await leader.kill();
+      const idsOf = ({ node: of }: Running): readonly string[] =>
+        [...liveOrders(of.clearing.ledger)].map(({ row }) => row.orderId).sort();
+      assert.deepEqual(idsOf(standby), ['connected', 'disarmed', 'plain', 'timed']);
+      standby.lead('b');
+      const left = setting === 'keep' ? ['connected', 'disarmed', 'plain', 'timed'] : ['disarmed', 'plain'];
+      assert.deepEqual(idsOf(standby), left);
+      const open = standby.node.gateway.orders.ordersInMemory;
+      assert.equal(open, left.length, 'nothing else was sent to the gateway');
+      // An id that is over stays taken.
+      assert.equal(stateHash(standby.node.clearing.ledger), hashesOf(stream).at(-1));
+      await standby.kill();
+    });
+  }
 });
 
 function droppedIn(directory: string): readonly string[] {

@@ -158,6 +158,12 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/clearing/leadership',
   },
   {
+    breaks: 'a mark of a timer that clearing refused is sent again',
+    site: 'refused-mark-is-sent-again',
+    change: removed,
+    caughtBy: 'test/gateway/timer-marks',
+  },
+  {
     breaks: 'a record is what its hash says',
     site: 'journal-record-hash',
     change: argumentOfAssert('true'),

@@ -310,7 +310,7 @@ export class SimulatedNode {
 
   #makeGateway(
     wiring: ActorWiring,
-    { acks, history, limits, listeners, published, seed }: SimulatedNodeOptions,
+    { acks, history, limits, listeners, published, replication, seed }: SimulatedNodeOptions,
   ): { actor: GatewayActor; gateway: Gateway; fixture: ClearingClient } {
     const shards = [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))];
     const toClearing = wiring.publication(CLEARING);
@@ -335,6 +335,7 @@ export class SimulatedNode {
       shards,
       idKey: hashKeyOf(BigInt(seed)),
       wakeUp: wiring.wakeUp,
+      isCluster: replication !== undefined,
       command: (command) => fixture.command(command),
       ask: () => Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'the simulation asks the state itself'))),
       counted: {

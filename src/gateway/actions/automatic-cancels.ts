@@ -17,6 +17,7 @@ import type { MarketSlot } from '../orders/book/markets.ts';
 import type { DisconnectGroup, GroupCancels } from '../orders/entry/disconnect-group.ts';
 import { DeadManTimers, type TimerHolder } from '../sessions/dead-man-timers.ts';
 import type { OrderEntry } from './order-entry.ts';
+import type { TimerMarks } from './timer-marks.ts';
 
 const NOTHING_TO_CANCEL = reject(
   'INSUFFICIENT_INVENTORY',
@@ -33,6 +34,8 @@ interface AutomaticCancelParts {
   readonly holderOf: (user: UserId) => TimerHolder | null;
   readonly nowNs: () => TimestampNs;
   readonly wakeUp: () => void;
+  /** Where clearing keeps whose timers run (cluster.md 8); null or absent on one machine. */
+  readonly marks?: Pick<TimerMarks, 'size' | 'set' | 'sendWaiting'> | null;
 }
 
 export class AutomaticCancels {
@@ -47,7 +50,7 @@ export class AutomaticCancels {
 
   /** Cancels and expired timers that are not sent yet. */
   get size(): number {
-    let size = this.#timers.dueCount;
+    let size = this.#timers.dueCount + (this.#parts.marks?.size ?? 0);
     for (const parts of this.#waiting.values()) for (const part of parts) size += part.size;
     return size;
   }
@@ -77,12 +80,20 @@ export class AutomaticCancels {
   cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
     if (timeoutMs === 0) {
       this.#timers.disarm(user);
+      this.#mark(user);
       return accepted(null);
     }
     const firesAtNs = (this.#parts.nowNs() + BigInt(timeoutMs) * NS_PER_MS) as TimestampNs;
     const holder = this.#parts.holderOf(user) ?? (this.#timers.has(user) ? 'user' : null);
     if (holder === null) return rejected(NOTHING_TO_CANCEL);
-    return this.#timers.arm(user, firesAtNs, holder) ? accepted(firesAtNs) : rejected(TOO_MANY);
+    if (!this.#timers.arm(user, firesAtNs, holder)) return rejected(TOO_MANY);
+    this.#mark(user);
+    return accepted(firesAtNs);
+  }
+
+  /** A timer that is over counts until all cancels of its user are sent. */
+  #mark(user: UserId): void {
+    this.#parts.marks?.set(user, this.#timers.has(user) || this.#timers.isDue(user));
   }
 
   /** To be called every turn and every tick. */
@@ -90,8 +101,11 @@ export class AutomaticCancels {
     if (this.#waiting.size > 0) this.#sendGroups();
     for (const user of this.#timers.due(this.#parts.nowNs())) {
       const refusal = this.#parts.entry.cancelAll({ user, assetId: null, beforeNs: null });
-      if (refusal === null) this.#timers.done(user);
+      if (refusal !== null) continue;
+      this.#timers.done(user);
+      this.#mark(user);
     }
+    this.#parts.marks?.sendWaiting();
   }
 
   /** Sends groups in rotation, one market after the other. */

@@ -42,7 +42,7 @@ import { parseHex } from '../../core/hex.ts';
 import { HOP } from '../../core/hops.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
-import { ORDER_END, type OrderEnd } from '../../core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, type OrderEnd } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
@@ -148,6 +148,8 @@ interface OrderEntryParts {
   readonly createRefusal: (user: UserId) => Reject | null;
   /** Requests a flush at the end of this turn of the event loop. */
   readonly wakeUp: () => void;
+  /** As Gateway's. */
+  readonly isCluster?: boolean;
   readonly counted: {
     /** @param elapsedMs from the decoded create to its answer. */
     readonly order: (isReceived: boolean, elapsedMs: number) => void;
@@ -498,6 +500,8 @@ export class OrderEntry {
     if (membership?.group?.isEnded === true) return rejected(CONNECTION_ENDED);
     const refusal = prepared.kind === 'create' ? createRefusal(user) : null;
     if (refusal !== null) return rejected(refusal);
+    if (prepared.kind === 'create' && this.#parts.isCluster === true && (membership?.group ?? null) !== null)
+      prepared.terms = { ...prepared.terms, flags: prepared.terms.flags | ORDER_FLAG.cancelOnDisconnect };
     const reserved =
       prepared.kind === 'create'
         ? requests.reserveCreate(prepared, receivedNs, reply)

@@ -6,7 +6,7 @@
  *     ▲   disarm        │ ▲ arm again                │ arm again, disarm: too late for the due orders, still cancelled
  *     └─────────────────┘ └ later or sooner          └──────────────────────────────────▶ due, and armed
  *
- * One timer per user, in memory only: a restart disarms all. The timers form a heap in which each stores its index, so
+ * One timer per user, in memory only: a restart disarms all; in a cluster clearing keeps whose timers run (timer-marks.ts). The timers form a heap in which each stores its index, so
  * every operation is logarithmic in their number, including repeated restarts of one timer.
  *
  * Entries are limited to users with something to cancel, and a quarter of them to market makers. The table grows with
@@ -61,6 +61,11 @@ export class DeadManTimers {
 
   has(user: UserId): boolean {
     return this.#timers.has(user);
+  }
+
+  /** Whether cancels of the user are still to be dispatched. */
+  isDue(user: UserId): boolean {
+    return this.#due.has(user);
   }
 
   /** Starts or restarts the user's timer. @returns false when too many users have one. */

@@ -238,7 +238,8 @@ export const NO_SKIPS: ReadonlySet<never> = new Set<never>();
 export interface PreparedCreate {
   readonly kind: 'create';
   readonly market: MarketSlot;
-  readonly terms: OrderTerms;
+  /** Its flags get their mark for a takeover when it is reserved. */
+  terms: OrderTerms;
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
   /** 0 without a trigger. */
