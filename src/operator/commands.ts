@@ -7,20 +7,20 @@
  */
 
 import type { Method, OperatorCommand, RejectFill } from '../clearing/inputs.ts';
-import type { GivenPrice } from '../clearing/registry/prices.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
 import type { ConfigChange } from '../clearing/registry/registry-config.ts';
 import { vaultFault } from '../clearing/registry/registry-config.ts';
 import { marketFault } from '../clearing/registry/registry-markets.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
-import { type AssetId, parseAssetId, parseUserId, USD, type UserId } from '../core/ids.ts';
+import { defaulted, FLAG, inside, nullable, optional, type Shape, words } from '../codec/shapes/shape-kit.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { ROLLBACK_REASON, ROLLBACK_REASON_WORD, type RollbackReason } from '../core/order-terms.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
-import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
-import { BodyReader, readEach } from './body-reader.ts';
+import { readBody } from './body-reader.ts';
+import { ANY_TEXT, ASSET, BODY_INSTANT, body, decimal, integer, list, parsedText, USER } from './body-shapes.ts';
 import { readChain, readDelay, readSettings, readSettler, readVault } from './config-bodies.ts';
 import { readAsset, readMarket, readRisk } from './registry-bodies.ts';
 
@@ -53,13 +53,20 @@ export function readRequest(request: OperatorRequest): Outcome<OperatorCommand> 
     case 'putMarket':
       return mapped(readMarket(request.body), (change) => ({ ...target(request), kind: 'putMarket', change }));
     case 'patchUser':
-      return readUser(request.user, request.body);
+      return mapped(readBody(USER_BODY, request.body), ({ is_mm: isMarketMaker }) => ({
+        kind: 'patchUser',
+        user: request.user,
+        isMarketMaker,
+      }));
     case 'putConfig':
       return readConfig(request);
     case 'setPrices':
-      return readPrices(request.body);
+      return mapped(readBody(PRICES_BODY, request.body), ({ prices }) => ({
+        kind: 'setPrices',
+        prices: prices.map(({ publishNs = null, ...price }) => ({ ...price, publishNs })),
+      }));
     case 'faucet':
-      return readFaucet(request.body);
+      return mapped(readBody(FAUCET_BODY, request.body), (credit) => ({ kind: 'faucet', ...credit }));
   }
 }
 
@@ -75,11 +82,7 @@ function target({ method, assetId }: { readonly method: Method; readonly assetId
 }
 
 /** `PUT /operator/users/{user_id}` (operator-api.md 4.7). */
-function readUser(user: UserId, body: unknown): Outcome<OperatorCommand> {
-  const reader = new BodyReader(body, ['is_mm']);
-  const isMarketMaker = reader.flag('is_mm', undefined);
-  return reader.failure ?? accepted({ kind: 'patchUser', user, isMarketMaker });
-}
+const USER_BODY = body({ is_mm: FLAG });
 
 function readConfig({
   config,
@@ -106,48 +109,25 @@ function readConfig({
   return mapped(change, (value) => ({ kind: 'putConfig', change: value }));
 }
 
-const U64_MAX = (1n << 64n) - 1n;
-
-/** An instant in nanoseconds: a JSON integer, which the body's parser keeps exact; null when absent. */
-function readInstant(reader: BodyReader, name: string): bigint | null {
-  const value = reader.raw(name);
-  if (value === undefined) return null;
-  const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value));
-  const ns = isWhole ? BigInt(value) : -1n;
-  if (ns < 0n || ns > U64_MAX) reader.fail(name, 'an integer of nanoseconds is expected');
-  else if (isOfOtherUnit(ns)) reader.fail(name, `${name} ${OTHER_UNIT_TEXT}`);
-  else return ns;
-  return null;
-}
-
-function readPrice(reader: BodyReader): GivenPrice {
-  return {
-    asset: reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD),
-    price: reader.decimal('price', { max: AMOUNT18_MAX }, undefined),
-    publishNs: readInstant(reader, 'publish_time_ns'),
-    source: reader.text('source', 'operator'),
-  };
-}
-
 /** `POST /operator/prices` (operator-api.md 5). */
-function readPrices(body: unknown): Outcome<OperatorCommand> {
-  const reader = new BodyReader(body, ['prices']);
-  const items = reader
-    .list('prices', undefined)
-    .map((item, at) => new BodyReader(item, ['asset_id', 'price', 'publish_time_ns', 'source'], `prices[${at}].`));
-  const prices = readEach(reader, items, readPrice);
-  return reader.failure ?? accepted({ kind: 'setPrices', prices });
-}
+const PRICES_BODY = body({
+  prices: list(
+    body({
+      asset_id: inside('asset', ASSET),
+      price: decimal({ max: AMOUNT18_MAX }),
+      publish_time_ns: inside('publishNs', optional(BODY_INSTANT)),
+      source: defaulted(ANY_TEXT, 'operator'),
+    }),
+  ),
+});
 
 /** `POST /operator/faucet` (operator-api.md 7.4). */
-function readFaucet(body: unknown): Outcome<OperatorCommand> {
-  const reader = new BodyReader(body, ['user_id', 'sub_account', 'asset_id', 'amount']);
-  const user = reader.form('user_id', parseUserId, 'a user id is', undefined, '' as UserId);
-  const subAccount = reader.integer('sub_account', { min: 0, max: SUB_ACCOUNTS_MAX - 1 }, undefined);
-  const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
-  const amount = reader.decimal('amount', { min: -AMOUNT18_MAX, max: AMOUNT18_MAX }, undefined);
-  return reader.failure ?? accepted({ kind: 'faucet', user, subAccount, asset, amount });
-}
+const FAUCET_BODY = body({
+  user_id: inside('user', USER),
+  sub_account: inside('subAccount', integer(0, SUB_ACCOUNTS_MAX - 1)),
+  asset_id: inside('asset', ASSET),
+  amount: decimal({ min: -AMOUNT18_MAX, max: AMOUNT18_MAX }),
+});
 
 /** Rollback reasons that can be injected for a party: all except the one for a faulty counterparty. */
 const FAULT_REASONS: ReadonlyMap<string, RollbackReason> = new Map(
@@ -157,24 +137,22 @@ const FAULT_REASONS: ReadonlyMap<string, RollbackReason> = new Map(
   }),
 );
 
-/**
- * Reads `{"kind":"reject_fill",…}` of operator-api.md 7.3.
- *
- * @returns INVALID_REQUEST with the failing member.
- */
-export function readRejectFill(body: unknown): Outcome<RejectFill> {
-  const reader = new BodyReader(body, ['kind', 'party', 'reason', 'asset_id', 'skip', 'count']);
-  reader.word('kind', ['reject_fill'], undefined);
-  const party = reader.word('party', ['maker', 'taker', 'both'], undefined);
-  const reasonWord = reader.word('reason', [...FAULT_REASONS.keys()], undefined);
-  const asset = reader.textOrNull('asset_id', null);
-  const parsed = asset === null ? null : parseAssetId(asset);
-  if (asset !== null && parsed === null) reader.fail('asset_id', 'an asset id is expected');
-  const skip = reader.integer('skip', { min: 0, max: 1_000_000 }, 0);
-  const count = reader.integer('count', { min: 1, max: 1_000_000 }, 1);
-  const reason = FAULT_REASONS.get(reasonWord) ?? ROLLBACK_REASON.none;
-  return reader.failure ?? accepted({ party, reason, asset: parsed, skip, count });
-}
+const COUNT_MAX = 1_000_000;
+const REASON = parsedText(
+  words(...FAULT_REASONS.keys()),
+  (word) => FAULT_REASONS.get(word) ?? null,
+  `one of ${[...FAULT_REASONS.keys()].join(', ')}`,
+);
+
+/** `{"kind":"reject_fill",…}` of operator-api.md 7.3. */
+export const REJECT_FILL: Shape<unknown, RejectFill> = body({
+  kind: inside('', words('reject_fill')),
+  party: words('maker', 'taker', 'both'),
+  reason: REASON,
+  asset_id: inside('asset', defaulted(nullable(ASSET), null)),
+  skip: defaulted(integer(0, COUNT_MAX), 0),
+  count: defaulted(integer(1, COUNT_MAX), 1),
+});
 
 /** The gateway's copy of the registry. */
 interface RegistryRows {
@@ -205,3 +183,10 @@ export function targetFault(rows: RegistryRows, request: OperatorRequest): Rejec
       return null;
   }
 }
+
+/** The shapes of these bodies, for documents. */
+export const COMMAND_BODIES: Readonly<Record<'user' | 'prices' | 'faucet', Shape>> = {
+  user: USER_BODY,
+  prices: PRICES_BODY,
+  faucet: FAUCET_BODY,
+};

@@ -9,31 +9,44 @@ import {
   type ChainTransaction,
   type ChainVault,
   DEFAULT_SENDER,
-  type DepositRequest,
-  type ExecuteSettlement,
-  type ExecuteWithdrawal,
   type SignedCheckpoint,
 } from '../chain/chain-operations.ts';
-import type { ConfigSigner, DepositConfig } from '../chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
+import {
+  defaulted,
+  FLAG,
+  inside,
+  listOf,
+  nullable,
+  optional,
+  type Shape,
+  U64,
+  words,
+} from '../codec/shapes/shape-kit.ts';
+import { Type } from '../codec/shapes/type-builder.ts';
 import { must } from '../core/assert.ts';
 import { parseHex, toHex } from '../core/hex.ts';
-import {
-  type AssetId,
-  type ChainId,
-  isPayable,
-  parseAddress,
-  parseAssetId,
-  parseUserId,
-  type UserId,
-} from '../core/ids.ts';
+import { type ChainId, isPayable, parseAddress, parseUserId } from '../core/ids.ts';
 import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
 import { isValidKey } from '../crypto/ed25519.ts';
 import { NO_MEMBERS, type QueryMembers } from '../http/query.ts';
-import { BodyReader, readEach } from './body-reader.ts';
+import { badMember, readBody } from './body-reader.ts';
+import {
+  ADDRESS,
+  ASSET,
+  BODY_INSTANT,
+  body,
+  CONFIRMED,
+  decimal,
+  integer,
+  integerText,
+  list,
+  parsed,
+  parsedText,
+  USER,
+} from './body-shapes.ts';
 import { change, seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
 import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
@@ -41,38 +54,155 @@ import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
 type Ask = (chains: ChainOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
+type HookCall = Pick<OpsCall, 'body'>;
+type Hook = (chains: ChainOperations, chain: ChainId, call: HookCall) => Promise<Outcome<View>>;
 
 /** An ERC-20 amount is a uint256. */
-const AMOUNT = { min: 0n, max: (1n << 256n) - 1n };
-const NONCES = { min: 0, max: Number.MAX_SAFE_INTEGER };
-const OVERRIDES = ['amount_base_units', 'target', 'nonce', 'valid_until', 'epoch_hash', 'signatures'];
-const SETTLEMENT_OVERRIDES = [
-  'caller',
-  'settler',
-  'token_in',
-  'amount_in_base_units',
-  'token_out',
-  'amount_out_base_units',
-  'mode',
-  'nonce',
-  'valid_until',
-  'signature',
-];
-const EXECUTOR = ['allowance_base_units', 'returns_base_units', 'reenter'];
-const ACCOUNTS = { min: 0, max: SUB_ACCOUNTS_MAX - 1 };
-const SIGNATURE_FORM = /^(?:0x)?[0-9a-fA-F]{0,260}$/;
+const AMOUNT = integerText({ min: 0n, max: (1n << 256n) - 1n });
+const NONCE = integer(0, Number.MAX_SAFE_INTEGER);
+const WIDE_NONCE = parsed(NONCE, (value) => (isNonce(value) ? BigInt(value) : null), 'a whole number below 2^53');
 const COUNTER_FORM = /^(?:0|[1-9][0-9]{0,15})$/;
-const U8 = { min: 0, max: 255 };
-const U32 = { min: 0, max: 4_294_967_295 };
-const U64_MAX = (1n << 64n) - 1n;
+const U8 = integer(0, 255);
+const U32 = integer(0, 4_294_967_295);
 const KEY_BYTES = 32;
-const CONFIG_MEMBERS = [
-  ...['master_weight', 'low_threshold', 'medium_threshold', 'high_threshold'],
-  ...['signers', 'master_config_signature'],
-];
-const SIGNER_MEMBERS = ['key', 'key_type', 'key_prefix', 'weight', 'expires_at_ns', 'max_signing_window_ns'];
-const BLOCKS = { min: 1, max: 10_000 };
-const PROVIDERS = { min: 0, max: 14 };
+const BLOCKS = integer(1, 10_000);
+const HASH = Type.String({ pattern: '^[0-9a-f]{64}$', description: '64 hex digits' });
+const HEX = parsedText(
+  Type.String({ pattern: '^(?:0x)?[0-9a-fA-F]{0,260}$', description: 'hex digits' }),
+  (text) => (/^(?:0x)?[0-9a-fA-F]{0,260}$/.test(text) ? text.replace(/^0x/, '').toLowerCase() : null),
+  'a hex text',
+);
+const YES = defaulted(FLAG, true);
+
+const ACCEPT_BODY = body({ accept: CONFIRMED });
+const DEVIATION_BODY = body({ asset_id: ASSET, amount: decimal({ min: 0n, max: AMOUNT18_MAX }) });
+const CREDIT_BODY = body({ user: USER });
+
+const CONFIG_SIGNER = body({
+  key: parsed(list(U8), (value) => bytesOf(value, KEY_BYTES), `${KEY_BYTES} integers`),
+  key_type: inside('keyType', U8),
+  key_prefix: inside('keyPrefix', U8),
+  weight: U32,
+  expires_at_ns: inside('expiresAtNs', BODY_INSTANT),
+  max_signing_window_ns: inside('maxSigningWindowNs', U64),
+});
+
+/** The configured overload takes any figures of its types: the vault checks none of them. */
+const DEPOSIT_CONFIG = body({
+  master_weight: inside('masterWeight', U32),
+  low_threshold: inside('low', U32),
+  medium_threshold: inside('medium', U32),
+  high_threshold: inside('high', U32),
+  signers: list(CONFIG_SIGNER),
+  master_config_signature: inside(
+    'signature',
+    defaulted(
+      parsed(list(U8), (value) => bytesOf(value), 'a list of integers from 0 to 255'),
+      [],
+    ),
+  ),
+});
+
+const DEPOSIT_BODY = body({
+  user: USER,
+  token: ADDRESS,
+  amount_base_units: inside('baseUnits', AMOUNT),
+  from: defaulted(ADDRESS, DEFAULT_SENDER),
+  approve: YES,
+  sender_allowed: inside('senderAllowed', YES),
+  config: defaulted(nullable(DEPOSIT_CONFIG), null),
+  confirm: YES,
+});
+
+const WITHDRAW_BODY = body({
+  user: USER,
+  nonce: NONCE,
+  confirm: YES,
+  overrides: defaulted(
+    nullable(
+      body({
+        amount_base_units: inside('baseUnits', optional(AMOUNT)),
+        target: optional(ADDRESS),
+        nonce: optional(WIDE_NONCE),
+        valid_until: inside('validUntil', optional(WIDE_NONCE)),
+        epoch_hash: inside('epochHash', optional(HASH)),
+        signatures: optional(listOf(HEX)),
+      }),
+    ),
+    null,
+  ),
+});
+
+/** What an executor does where nothing is said. */
+const FAITHFUL = { allowance: null, returns: null, reenter: false } as const;
+
+const SETTLE_BODY = body({
+  user: USER,
+  sub_account: inside('subAccount', integer(0, SUB_ACCOUNTS_MAX - 1)),
+  nonce: NONCE,
+  confirm: YES,
+  overrides: defaulted(
+    nullable(
+      body({
+        caller: optional(ADDRESS),
+        settler: optional(USER),
+        token_in: inside('tokenIn', optional(ADDRESS)),
+        amount_in_base_units: inside('baseUnitsIn', optional(AMOUNT)),
+        token_out: inside('tokenOut', optional(ADDRESS)),
+        amount_out_base_units: inside('baseUnitsOut', optional(AMOUNT)),
+        mode: optional(words('spot', 'margin')),
+        nonce: optional(WIDE_NONCE),
+        valid_until: inside('validUntil', optional(WIDE_NONCE)),
+        signature: optional(HEX),
+      }),
+    ),
+    null,
+  ),
+  executor: defaulted(
+    nullable(
+      body({
+        allowance_base_units: inside('allowance', defaulted(nullable(AMOUNT), null)),
+        returns_base_units: inside('returns', defaulted(nullable(AMOUNT), null)),
+        reenter: defaulted(FLAG, false),
+      }),
+    ),
+    null,
+  ),
+});
+
+const MINE_BODY = body({ blocks: defaulted(BLOCKS, 1) });
+const REORG_BODY = body({
+  depth: defaulted(BLOCKS, 2),
+  keep: defaulted(listOf(HASH), []),
+  /** One more than `depth`, where it is left out. */
+  blocks: optional(BLOCKS),
+});
+const PROVIDER_BODY = body({
+  provider: defaulted(integer(0, 14), 0),
+  fault: defaulted(words(...PROVIDER_FAULTS), 'none'),
+  /** Of a lagging one alone; 1 where it is left out. */
+  lag_blocks: inside('lagBlocks', optional(BLOCKS)),
+});
+const FORCE_BODY = body({
+  user: USER,
+  token: ADDRESS,
+  amount_base_units: inside('baseUnits', AMOUNT),
+  target: inside('to', ADDRESS),
+  confirm: YES,
+});
+const REPLAY_BODY = body({ tx: HASH });
+const MINT_BODY = body({ token: ADDRESS, to: ADDRESS, amount_base_units: inside('baseUnits', AMOUNT) });
+
+function isNonce(value: unknown): value is number | bigint {
+  return (typeof value === 'number' || typeof value === 'bigint') && value >= 0 && Number.isSafeInteger(Number(value));
+}
+
+/** Integers from 0 to 255 as hex. @param count how many there are; any number up to the limit of lists without it. */
+function bytesOf(value: unknown, count?: number): string | null {
+  const read = readBody(list(U8), value);
+  return read.ok && (count ?? read.value.length) === read.value.length ? toHex(Uint8Array.from(read.value)) : null;
+}
+
 const NOT_SIMULATED: Reject = reject('INVALID_REQUEST', 'this chain is not simulated here', 'chain_id');
 
 const NOT_STARTED: Reject = reject('SERVICE_UNAVAILABLE', 'the chains have not started');
@@ -94,16 +224,7 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     },
   });
   return [
-    route('POST', 'deposits', deposit),
-    route('POST', 'withdrawals/execute', withdraw),
-    route('POST', 'settlements/execute', settle),
-    route('POST', 'mine', mine),
-    route('POST', 'reorg', reorganise),
-    route('POST', 'providers', setProvider),
-    route('POST', 'logs/replay', replay),
-    route('POST', 'escape', openEscape),
-    route('POST', 'force-withdraw', forceWithdraw),
-    route('POST', 'tokens/mint', mint),
+    ...Object.entries(CHAIN_HOOKS).map(([name, { ask }]) => route('POST', name, ask)),
     route('GET', 'counters', counters, { user: 'once', sub_account: 'once' }),
     route('GET', 'balances', balance, { address: 'once', token: 'once' }),
     route('GET', 'vault', async (chains, chain) => mapped(await chains.vault(chain), vaultView)),
@@ -124,9 +245,8 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
         if (!id.ok) return id;
         const chain = chainOf(parts, id.value);
         if (!chain.ok) return chain;
-        const reader = new BodyReader(call.body, ['accept']);
-        if (!reader.flag('accept', undefined)) reader.fail('accept', 'true is expected');
-        if (reader.failure !== null) return reader.failure;
+        const read = readBody(ACCEPT_BODY, call.body);
+        if (!read.ok) return read;
         return mapped((await operations()?.resume(id.value)) ?? accepted(undefined), () => ({}));
       },
     },
@@ -199,10 +319,10 @@ async function acceptDeviation(parts: OpsParts, call: OpsCall): Promise<OpsReply
   if (!id.ok) return id;
   const chain = chainOf(parts, id.value);
   if (!chain.ok) return chain;
-  const reader = new BodyReader(call.body, ['asset_id', 'amount']);
-  const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, '' as AssetId);
-  const amount = reader.decimal('amount', { min: 0n, max: AMOUNT18_MAX }, undefined);
-  return reader.failure ?? change(parts, { kind: 'acceptDeviation', chainId: id.value, asset, amount });
+  const read = readBody(DEVIATION_BODY, call.body);
+  if (!read.ok) return read;
+  const { asset_id: asset, amount } = read.value;
+  return change(parts, { kind: 'acceptDeviation', chainId: id.value, asset, amount });
 }
 
 /** Credits a deposit that was not credited when it came, once. NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST. */
@@ -213,14 +333,15 @@ async function creditUnclaimed(parts: OpsParts, call: OpsCall): Promise<OpsReply
   if (!chain.ok) return chain;
   const text = call.param('counter');
   const counter = COUNTER_FORM.test(text) ? Number(text) : Number.NaN;
-  const reader = new BodyReader(call.body, ['user']);
-  if (!Number.isSafeInteger(counter)) reader.fail('counter', 'a counter of the vault is expected');
-  const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
+  const read = readBody(CREDIT_BODY, call.body);
+  if (!read.ok) return read;
+  const { user } = read.value;
+  if (!Number.isSafeInteger(counter)) return badMember('counter', 'a counter of the vault');
   // MON-14: what it were credited, no signature could ever move.
-  if (reader.failure === null && !isValidKey(must(parseHex(user, 32), 'a user is 32 bytes of hex'))) {
-    reader.fail('user', 'this id is no key: no signature can ever be of it');
+  if (!isValidKey(must(parseHex(user, 32), 'a user is 32 bytes of hex'))) {
+    return badMember('user', 'an id that is a key, which can sign,');
   }
-  return reader.failure ?? change(parts, { kind: 'creditUnclaimed', chainId: id.value, user, counter });
+  return change(parts, { kind: 'creditUnclaimed', chainId: id.value, user, counter });
 }
 
 /** Unknown chains are 404, EVM chains 400. */
@@ -245,222 +366,94 @@ function transactionView(transaction: ChainTransaction): View {
   return { ...transaction };
 }
 
-async function deposit(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, [
-    'user',
-    'token',
-    'amount_base_units',
-    'from',
-    'approve',
-    'sender_allowed',
-    'config',
-    'confirm',
-  ]);
-  const given = reader.raw('config') ?? null;
-  const config = given === null ? null : readConfig(given);
-  if (config !== null && !config.ok) return config;
-  const request: DepositRequest = {
-    user: reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId),
-    token: reader.form('token', parseAddress, 'an address is', undefined, ''),
-    baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
-    from: reader.form('from', parseAddress, 'an address is', DEFAULT_SENDER, ''),
-    approve: reader.flag('approve', true),
-    senderAllowed: reader.flag('sender_allowed', true),
-    ...(config === null ? {} : { config: config.value }),
-    confirm: reader.flag('confirm', true),
-  };
-  return reader.failure ?? mapped(await chains.deposit(chain, request), transactionView);
+async function deposit(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(DEPOSIT_BODY, call.body);
+  if (!read.ok) return rejected(placeWithDots(read.reject));
+  const { config, ...request } = read.value;
+  const done = await chains.deposit(chain, { ...request, ...(config === null ? {} : { config }) });
+  return mapped(done, transactionView);
 }
 
-/** The configured overload takes any figures of its types: the vault checks none of them. */
-function readConfig(given: unknown): Outcome<DepositConfig> {
-  if (typeof given !== 'object' || Array.isArray(given)) {
-    return rejected(reject('INVALID_REQUEST', 'an object is expected', 'config'));
-  }
-  const reader = new BodyReader(given, CONFIG_MEMBERS, 'config.');
-  const weights = CONFIG_MEMBERS.slice(0, 4).map((name) => reader.integer(name, U32, undefined));
-  const [masterWeight = 0, low = 0, medium = 0, high = 0] = weights;
-  const rows = reader.list('signers', undefined);
-  const readers = rows.map((row, index) => new BodyReader(row, SIGNER_MEMBERS, `config.signers.${index}.`));
-  const signers = readEach(reader, readers, readConfigSigner);
-  const signature = toHex(Uint8Array.from(reader.integers('master_config_signature', U8, [])));
-  return reader.failure ?? accepted({ masterWeight, low, medium, high, signers, signature });
+/** `config.signers[0].key` → `config.signers.0.key`, as this body alone names its members. */
+function placeWithDots({ code, message, field }: Reject): Reject {
+  return field === undefined ? reject(code, message) : reject(code, message, field.replace(/\[(\d+)\]/g, '.$1'));
 }
 
-function readConfigSigner(reader: BodyReader): ConfigSigner {
-  const key = reader.integers('key', U8, []);
-  if (key.length !== KEY_BYTES) reader.fail('key', `${KEY_BYTES} integers are expected`);
-  return {
-    key: toHex(Uint8Array.from(key)),
-    keyType: reader.integer('key_type', U8, undefined),
-    keyPrefix: reader.integer('key_prefix', U8, undefined),
-    weight: reader.integer('weight', U32, undefined),
-    expiresAtNs: readTime(reader, 'expires_at_ns'),
-    maxSigningWindowNs: readU64(reader, 'max_signing_window_ns'),
-  };
+async function withdraw(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(WITHDRAW_BODY, call.body);
+  if (!read.ok) return read;
+  const overrides = read.value.overrides ?? {};
+  return mapped(await chains.withdraw(chain, { ...read.value, overrides }), transactionView);
 }
 
-/** A JSON integer beyond 2^53 too; the parser delivers those as bigint. */
-function readTime(reader: BodyReader, name: string): bigint {
-  const ns = readU64(reader, name);
-  if (isOfOtherUnit(ns)) reader.fail(name, `${name} ${OTHER_UNIT_TEXT}`);
-  return ns;
+async function settle(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(SETTLE_BODY, call.body);
+  if (!read.ok) return read;
+  const overrides = read.value.overrides ?? {};
+  const executor = read.value.executor ?? FAITHFUL;
+  return mapped(await chains.settle(chain, { ...read.value, overrides, executor }), transactionView);
 }
 
-function readU64(reader: BodyReader, name: string): bigint {
-  const value = reader.raw(name);
-  const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isSafeInteger(value));
-  const whole = isWhole ? BigInt(value) : -1n;
-  if (whole >= 0n && whole <= U64_MAX) return whole;
-  reader.fail(name, 'an integer of 64 bits is expected');
-  return 0n;
+async function mine(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(MINE_BODY, call.body);
+  return read.ok ? mapped(await chains.mine(chain, read.value.blocks), (head) => ({ head })) : read;
 }
 
-async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['user', 'nonce', 'overrides', 'confirm']);
-  const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
-  const nonce = reader.integer('nonce', NONCES, undefined);
-  const confirm = reader.flag('confirm', true);
-  if (reader.failure !== null) return reader.failure;
-  const changed = new BodyReader(reader.raw('overrides') ?? {}, OVERRIDES, 'overrides.');
-  const overrides: ExecuteWithdrawal['overrides'] = {
-    ...(changed.has('amount_base_units') ? { baseUnits: changed.integerText('amount_base_units', AMOUNT, 0n) } : {}),
-    ...(changed.has('target') ? { target: changed.form('target', parseAddress, 'an address is', undefined, '') } : {}),
-    ...(changed.has('nonce') ? { nonce: BigInt(changed.integer('nonce', NONCES, 0)) } : {}),
-    ...(changed.has('valid_until') ? { validUntil: BigInt(changed.integer('valid_until', NONCES, 0)) } : {}),
-    ...(changed.has('epoch_hash')
-      ? { epochHash: changed.form('epoch_hash', parseHash, 'a hash is', undefined, '') }
-      : {}),
-    ...(changed.has('signatures') ? { signatures: signatureList(changed) } : {}),
-  };
-  return changed.failure ?? mapped(await chains.withdraw(chain, { user, nonce, overrides, confirm }), transactionView);
+async function reorganise(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(REORG_BODY, call.body);
+  if (!read.ok) return read;
+  const { depth, keep, blocks = depth + 1 } = read.value;
+  return mapped(await chains.reorganise(chain, { depth, keep, blocks }), (reorganised) => ({ ...reorganised }));
 }
 
-async function settle(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['user', 'sub_account', 'nonce', 'overrides', 'executor', 'confirm']);
-  const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
-  const subAccount = reader.integer('sub_account', ACCOUNTS, undefined);
-  const nonce = reader.integer('nonce', NONCES, undefined);
-  const confirm = reader.flag('confirm', true);
-  if (reader.failure !== null) return reader.failure;
-  const overrides = settlementOverrides(
-    new BodyReader(reader.raw('overrides') ?? {}, SETTLEMENT_OVERRIDES, 'overrides.'),
-  );
-  if (!overrides.ok) return overrides;
-  const conduct = new BodyReader(reader.raw('executor') ?? {}, EXECUTOR, 'executor.');
-  const executor = {
-    allowance: conduct.integerTextOrNull('allowance_base_units', AMOUNT, null),
-    returns: conduct.integerTextOrNull('returns_base_units', AMOUNT, null),
-    reenter: conduct.flag('reenter', false),
-  };
-  if (conduct.failure !== null) return conduct.failure;
-  const request = { user, subAccount, nonce, overrides: overrides.value, executor, confirm };
-  return mapped(await chains.settle(chain, request), transactionView);
-}
-
-function settlementOverrides(reader: BodyReader): Outcome<ExecuteSettlement['overrides']> {
-  const address = (name: string): string => reader.form(name, parseAddress, 'an address is', undefined, '');
-  const units = (name: string): bigint => reader.integerText(name, AMOUNT, undefined);
-  const number = (name: string): bigint => BigInt(reader.integer(name, NONCES, undefined));
-  const given: ExecuteSettlement['overrides'] = {
-    ...(reader.has('caller') ? { caller: address('caller') } : {}),
-    ...(reader.has('settler')
-      ? { settler: reader.form('settler', parseUserId, 'an Ed25519 key is', undefined, '' as UserId) }
-      : {}),
-    ...(reader.has('token_in') ? { tokenIn: address('token_in') } : {}),
-    ...(reader.has('amount_in_base_units') ? { baseUnitsIn: units('amount_in_base_units') } : {}),
-    ...(reader.has('token_out') ? { tokenOut: address('token_out') } : {}),
-    ...(reader.has('amount_out_base_units') ? { baseUnitsOut: units('amount_out_base_units') } : {}),
-    ...(reader.has('mode') ? { mode: reader.word('mode', ['spot', 'margin'], undefined) } : {}),
-    ...(reader.has('nonce') ? { nonce: number('nonce') } : {}),
-    ...(reader.has('valid_until') ? { validUntil: number('valid_until') } : {}),
-    ...(reader.has('signature')
-      ? { signature: reader.form('signature', parseSignature, 'a hex text is', undefined, '') }
-      : {}),
-  };
-  return reader.failure ?? accepted(given);
-}
-
-function parseSignature(text: string): string | null {
-  return SIGNATURE_FORM.test(text) ? text.replace(/^0x/, '').toLowerCase() : null;
-}
-
-function signatureList(reader: BodyReader): readonly string[] {
-  const list = reader.raw('signatures');
-  const isList = Array.isArray(list) && list.every((item) => typeof item === 'string' && SIGNATURE_FORM.test(item));
-  if (!isList) reader.fail('signatures', 'a list of hex texts is expected');
-  return isList ? (list as string[]).map((text) => text.replace(/^0x/, '').toLowerCase()) : [];
-}
-
-function parseHash(text: string): string | null {
-  return /^[0-9a-f]{64}$/.test(text) ? text : null;
-}
-
-async function mine(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['blocks']);
-  const blocks = reader.integer('blocks', BLOCKS, 1);
-  return reader.failure ?? mapped(await chains.mine(chain, blocks), (head) => ({ head }));
-}
-
-async function reorganise(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['depth', 'keep', 'blocks']);
-  const depth = reader.integer('depth', BLOCKS, 2);
-  const keep = reader.has('keep') ? reader.raw('keep') : [];
-  const isList = Array.isArray(keep) && keep.every((tx) => typeof tx === 'string' && parseHash(tx) !== null);
-  if (!isList) reader.fail('keep', 'a list of transaction ids of 64 hex digits is expected');
-  const blocks = reader.integer('blocks', BLOCKS, depth + 1);
-  if (reader.failure !== null) return reader.failure;
-  const done = await chains.reorganise(chain, { depth, keep: keep as readonly string[], blocks });
-  return mapped(done, (reorganised) => ({ ...reorganised }));
-}
-
-async function setProvider(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['provider', 'fault', 'lag_blocks']);
-  const provider = reader.integer('provider', PROVIDERS, 0);
-  const fault = reader.word('fault', PROVIDER_FAULTS, 'none');
+async function setProvider(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(PROVIDER_BODY, call.body);
+  if (!read.ok) return read;
+  const { provider, fault, lagBlocks } = read.value;
   const isLagging = fault === 'lagging';
-  if (reader.has('lag_blocks') && !isLagging) reader.fail('lag_blocks', 'only a lagging provider has it');
-  const lagBlocks = isLagging ? reader.integer('lag_blocks', BLOCKS, 1) : 0;
-  if (reader.failure !== null) return reader.failure;
-  return mapped(await chains.setProvider(chain, provider, { fault, lagBlocks }), (providers) => ({ providers }));
+  if (lagBlocks !== undefined && !isLagging)
+    return badMember('lag_blocks', 'no member of a provider that does not lag');
+  const set = await chains.setProvider(chain, provider, { fault, lagBlocks: isLagging ? (lagBlocks ?? 1) : 0 });
+  return mapped(set, (providers) => ({ providers }));
 }
 
-async function openEscape(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['accept']);
-  if (!reader.flag('accept', undefined)) reader.fail('accept', 'true is expected');
-  return reader.failure ?? mapped(await chains.escape(chain), vaultView);
+async function openEscape(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(ACCEPT_BODY, call.body);
+  return read.ok ? mapped(await chains.escape(chain), vaultView) : read;
 }
 
-async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['user', 'token', 'amount_base_units', 'target', 'confirm']);
-  const request = {
-    user: reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId),
-    token: reader.form('token', parseAddress, 'an address is', undefined, ''),
-    baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
-    to: reader.form('target', parseAddress, 'an address is', undefined, ''),
-    confirm: reader.flag('confirm', true),
-  };
-  if (!isPayable(request.to)) {
-    reader.fail('target', 'the target is an address of 20 bytes, padded on the right, and not zero');
+async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(FORCE_BODY, call.body);
+  if (!read.ok) return read;
+  if (!isPayable(read.value.to)) {
+    return badMember('target', 'an address of 20 bytes, padded on the right, and not zero,');
   }
-  return reader.failure ?? mapped(await chains.forceWithdraw(chain, request), transactionView);
+  return mapped(await chains.forceWithdraw(chain, read.value), transactionView);
 }
 
-async function replay(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['tx']);
-  const tx = reader.form('tx', parseHash, 'a transaction id is', undefined, '');
-  return reader.failure ?? mapped(await chains.replay(chain, tx), () => ({}));
+async function replay(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(REPLAY_BODY, call.body);
+  return read.ok ? mapped(await chains.replay(chain, read.value.tx), () => ({})) : read;
 }
 
-async function mint(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
-  const reader = new BodyReader(call.body, ['token', 'to', 'amount_base_units']);
-  const request = {
-    token: reader.form('token', parseAddress, 'an address is', undefined, ''),
-    to: reader.form('to', parseAddress, 'an address is', undefined, ''),
-    baseUnits: reader.integerText('amount_base_units', AMOUNT, undefined),
-  };
-  return reader.failure ?? mapped(await chains.mint(chain, request), transactionView);
+async function mint(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+  const read = readBody(MINT_BODY, call.body);
+  return read.ok ? mapped(await chains.mint(chain, read.value), transactionView) : read;
 }
+
+/** What a hook of a simulated chain does, by the end of its path. */
+export const CHAIN_HOOKS: Readonly<Record<string, { readonly body: Shape; readonly ask: Hook }>> = {
+  deposits: { body: DEPOSIT_BODY, ask: deposit },
+  'withdrawals/execute': { body: WITHDRAW_BODY, ask: withdraw },
+  'settlements/execute': { body: SETTLE_BODY, ask: settle },
+  mine: { body: MINE_BODY, ask: mine },
+  reorg: { body: REORG_BODY, ask: reorganise },
+  providers: { body: PROVIDER_BODY, ask: setProvider },
+  'logs/replay': { body: REPLAY_BODY, ask: replay },
+  escape: { body: ACCEPT_BODY, ask: openEscape },
+  'force-withdraw': { body: FORCE_BODY, ask: forceWithdraw },
+  'tokens/mint': { body: MINT_BODY, ask: mint },
+};
 
 /** A required query parameter, parsed. */
 function queried<T>(call: OpsCall, name: string, parse: (text: string) => T | null): Outcome<T> {

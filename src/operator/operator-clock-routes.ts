@@ -6,7 +6,8 @@ import type { Reply } from '../clearing/inputs.ts';
 import { formatScaled } from '../core/decimal.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { BodyReader } from './body-reader.ts';
+import { readBody } from './body-reader.ts';
+import { body, integer } from './body-shapes.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
@@ -14,15 +15,15 @@ type Body = Readonly<Record<string, unknown>>;
 
 const PATH = '/operator/wall-clock';
 const SECOND_NS = 1_000_000_000n;
-/** Seconds: a century. */
-const DIFFERENCE = { min: 1, max: 3_155_760_000 };
+/** At most a century. */
+const ACCEPT_BODY = body({ difference_seconds: integer(1, 3_155_760_000) });
 /** The operator names the difference that is seen: so far it may be beside it. */
 const BESIDE_NS = 2n * SECOND_NS;
 
 export function clockRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
     { method: 'GET', pattern: PATH, whileRecovering: true, handler: () => accepted(view(parts)) },
-    { method: 'POST', pattern: `${PATH}/accept`, handler: ({ body }) => accept(parts, body) },
+    { method: 'POST', pattern: `${PATH}/accept`, handler: (call) => accept(parts, call.body) },
   ];
 }
 
@@ -37,13 +38,12 @@ function view({ clock, wallClock }: OpsParts): Body {
   };
 }
 
-async function accept(parts: OpsParts, body: Body): Promise<Reply> {
-  const reader = new BodyReader(body, ['difference_seconds']);
-  const seconds = reader.integer('difference_seconds', DIFFERENCE, undefined);
-  if (reader.failure !== null) return reader.failure;
+async function accept(parts: OpsParts, given: Body): Promise<Reply> {
+  const read = readBody(ACCEPT_BODY, given);
+  if (!read.ok) return read;
   const { differenceNs, held } = parts.wallClock.state;
   if (held === null) return rejected(reject('INVALID_REQUEST', 'no step of the system clock is held'));
-  const besideNs = BigInt(seconds) * SECOND_NS - differenceNs;
+  const besideNs = BigInt(read.value.difference_seconds) * SECOND_NS - differenceNs;
   if (besideNs > BESIDE_NS || besideNs < -BESIDE_NS) {
     const message = `the system clock is ${(differenceNs + SECOND_NS / 2n) / SECOND_NS} s ahead of the node`;
     return rejected(reject('INVALID_REQUEST', message, 'difference_seconds'));

@@ -12,7 +12,7 @@ import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { CHAIN_ID_WORDS } from './body-reader.ts';
+import { CHAIN_ID_WORDS } from './body-shapes.ts';
 import type { OperatorRequest } from './commands.ts';
 import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';

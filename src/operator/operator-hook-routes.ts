@@ -9,80 +9,122 @@ import type { ChainOperations } from '../chain/chain-operations.ts';
 import { CRASH_POINTS } from '../clearing/clearing-hooks.ts';
 import type { Reply } from '../clearing/inputs.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
-import { type AssetId, type ChainId, parseAssetId, parseChainId, USD } from '../core/ids.ts';
+import { closed, defaulted, either, nullable, open, optional, type Shape, words } from '../codec/shapes/shape-kit.ts';
+import { Type } from '../codec/shapes/type-builder.ts';
+import type { AssetId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { TestCredit } from '../http/dev-faucet.ts';
-import { BodyReader } from './body-reader.ts';
-import { readRejectFill } from './commands.ts';
+import { badMember, readBody } from './body-reader.ts';
+import { ASSET, body, CHAIN, CONFIRMED, integer } from './body-shapes.ts';
+import { REJECT_FILL } from './commands.ts';
 import { change, request, seenByAll } from './operator-change.ts';
 import { chainOf } from './operator-config-routes.ts';
-import { injectFill, injectOrder } from './operator-inject-hooks.ts';
+import { INJECT_BODIES, injectFill, injectOrder } from './operator-inject-hooks.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
 const CLOCK_REST_MS = 10_000;
-const BARRIER_MS = { min: 0, max: 60_000 };
-const BARRIER_MS_DEFAULT = 5_000;
 /** Less than the heartbeat gap after which a thread is lost (HEARTBEAT_LOST_MS). */
-const DELAY_MS = { min: 0, max: 1_000 };
-const FILLS = { min: 1, max: 1_000_000 };
-const TRANSACTIONS = { min: 0, max: 1_000_000_000 };
+const DELAY_MS_MAX = 1_000;
 /** 2255: every instant derived from it, an expiry or a delay, still fits in a signed 64-bit integer. */
 const CLOCK_NS_MAX = 9_000_000_000_000_000_000n;
+/** A count, or an instant: both exceed the safe integers. */
+const CLOCK_NS = Type.Unsafe<bigint>({ type: 'integer', format: 'uint64', maximum: CLOCK_NS_MAX });
+
+/** Exactly one of them. */
+const CLOCK_BODY = body({ advance_ns: optional(CLOCK_NS), set_ns: optional(CLOCK_NS) });
+const BARRIER_BODY = body({ timeout_ms: defaulted(integer(0, 60_000), 5_000) });
+
+const ONE_ASSET = body({ asset_id: ASSET });
+const SOME_FILLS = body({ fills: integer(1, 1_000_000) });
+const DROP_SNAPSHOT = body({ kind: words('drop_snapshot') });
+const STALL_MARKET = body({ kind: words('stall_market'), asset_id: ASSET });
+const WITHHOLD_CHECKPOINTS = body({ kind: words('withhold_checkpoints'), chain_id: CHAIN });
+const CRASH = body({
+  kind: words('crash'),
+  point: words(...CRASH_POINTS),
+  after_transactions: defaulted(integer(0, 1_000_000_000), 0),
+});
+const FAULTS = [
+  REJECT_FILL,
+  INJECT_BODIES.order,
+  INJECT_BODIES.fill,
+  DROP_SNAPSHOT,
+  STALL_MARKET,
+  WITHHOLD_CHECKPOINTS,
+  CRASH,
+] as const;
+
+/** Exactly one of them. */
+const CLEARING_BODY = closed({
+  hold: optional(either(CONFIRMED, ONE_ASSET)),
+  release: optional(either(CONFIRMED, SOME_FILLS)),
+  delay_ms: optional(integer(0, DELAY_MS_MAX)),
+  fault: optional(nullable(either(...FAULTS))),
+});
+
+const FAULT_KINDS = [
+  'reject_fill',
+  'inject_order',
+  'inject_fill',
+  'drop_snapshot',
+  'stall_market',
+  'withhold_checkpoints',
+  'crash',
+] as const;
+type FaultKind = (typeof FAULT_KINDS)[number];
+
 const NOT_AT_REST: Reject = reject('TIMEOUT', 'the node did not come to rest in time');
 
 /** @param chains returns null until the chains have started. */
 export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null): readonly OpsRoute[] {
   const clearing = new ClearingHooks(parts, chains);
-  const faucet = (body: Body): Promise<Reply> => request(parts, { kind: 'faucet', body });
+  const faucet = (given: Body): Promise<Reply> => request(parts, { kind: 'faucet', body: given });
   return [
     { method: 'GET', pattern: '/operator/clock', whileRecovering: true, handler: () => accepted(clockView(parts)) },
-    { method: 'POST', pattern: '/operator/clock', handler: ({ body }) => moveClock(parts, body) },
-    { method: 'POST', pattern: '/operator/barrier', handler: ({ body }) => barrier(parts, body) },
+    { method: 'POST', pattern: '/operator/clock', handler: (call) => moveClock(parts, call.body) },
+    { method: 'POST', pattern: '/operator/barrier', handler: (call) => barrier(parts, call.body) },
     { method: 'GET', pattern: '/operator/clearing', handler: () => clearing.view() },
-    { method: 'POST', pattern: '/operator/clearing', handler: ({ body }) => clearing.apply(body) },
-    { method: 'POST', pattern: '/operator/faucet', handler: ({ body }) => faucet(body) },
+    { method: 'POST', pattern: '/operator/clearing', handler: (call) => clearing.apply(call.body) },
+    { method: 'POST', pattern: '/operator/faucet', handler: (call) => faucet(call.body) },
   ];
 }
 
 /** The faucet for the page of a dev node; the same command as the operator's. */
 export function creditTestFunds(parts: OpsParts, { user, subAccount, assetId, amount }: TestCredit): Promise<Reply> {
-  const body = { user_id: user, sub_account: subAccount, asset_id: assetId, amount };
-  return request(parts, { kind: 'faucet', body });
+  const credit = { user_id: user, sub_account: subAccount, asset_id: assetId, amount };
+  return request(parts, { kind: 'faucet', body: credit });
 }
 
 function clockView({ clock }: OpsParts): Body {
   return { mode: clock.mode, now_ns: clock.nowNs() };
 }
 
-/** Rejects a body that does not have exactly one of these members. */
-function exactlyOne(reader: BodyReader, names: readonly string[]): void {
-  const given = names.filter((name) => reader.has(name));
-  if (given.length !== 1) reader.fail(given[1] ?? names[0] ?? '', `exactly one of ${names.join(', ')} is expected`);
+/** The member that is there, of which there is exactly one; INVALID_REQUEST also for any other. */
+function onlyMember(shape: Shape, given: Body): Outcome<string> {
+  const names = Object.keys(shape['properties'] as object);
+  const there = Object.keys(given);
+  const [first = names[0] ?? '', second = first] = there.filter((name) => names.includes(name));
+  const unknown = there.find((name) => !names.includes(name));
+  if (unknown !== undefined) return badMember(unknown, `one of ${names.join(', ')}`);
+  return there.length === 1 ? accepted(first) : badMember(second, `exactly one of ${names.join(', ')}`);
 }
 
-/** A count, or an instant in nanoseconds, which exceeds the safe integers. */
-function readNs(reader: BodyReader, name: string, max: bigint): bigint {
-  const value = reader.raw(name);
-  if (typeof value === 'bigint' && value >= 0n && value <= max) return value;
-  reader.fail(name, `an integer of nanoseconds from 0 to ${max} is expected`);
-  return 0n;
-}
-
-async function moveClock(parts: OpsParts, body: Body): Promise<Reply> {
+async function moveClock(parts: OpsParts, given: Body): Promise<Reply> {
   const { clock } = parts;
-  const reader = new BodyReader(body, ['advance_ns', 'set_ns']);
-  exactlyOne(reader, ['advance_ns', 'set_ns']);
-  if (reader.failure !== null) return reader.failure;
-  const isAdvance = reader.has('advance_ns');
-  const deltaNs = isAdvance ? readNs(reader, 'advance_ns', CLOCK_NS_MAX - clock.nowNs()) : 0n;
-  const targetNs = isAdvance ? 0n : readNs(reader, 'set_ns', CLOCK_NS_MAX);
-  if (reader.failure !== null) return reader.failure;
-  if (isAdvance) clock.advance(deltaNs);
-  else if (!clock.setTo(targetNs)) {
+  const only = onlyMember(CLOCK_BODY, given);
+  if (!only.ok) return only;
+  const read = readBody(CLOCK_BODY, given);
+  if (!read.ok) return read;
+  const { advance_ns: deltaNs, set_ns: targetNs = 0n } = read.value;
+  if (deltaNs !== undefined) {
+    const mostNs = CLOCK_NS_MAX - clock.nowNs();
+    if (deltaNs > mostNs) return badMember('advance_ns', `an integer of nanoseconds from 0 to ${mostNs}`);
+    clock.advance(deltaNs);
+  } else if (!clock.setTo(targetNs)) {
     return rejected(reject('CLOCK_BACKWARDS', 'the clock only goes forward', 'set_ns'));
   }
   const journaled = await parts.command({ kind: 'clockMoved' });
@@ -91,11 +133,10 @@ async function moveClock(parts: OpsParts, body: Body): Promise<Reply> {
   return (await parts.settle(CLOCK_REST_MS)) ? accepted(clockView(parts)) : rejected(NOT_AT_REST);
 }
 
-async function barrier(parts: OpsParts, body: Body): Promise<Reply> {
-  const reader = new BodyReader(body, ['timeout_ms']);
-  const timeoutMs = reader.integer('timeout_ms', BARRIER_MS, BARRIER_MS_DEFAULT);
-  if (reader.failure !== null) return reader.failure;
-  if (!(await parts.settle(timeoutMs))) return rejected(NOT_AT_REST);
+async function barrier(parts: OpsParts, given: Body): Promise<Reply> {
+  const read = readBody(BARRIER_BODY, given);
+  if (!read.ok) return read;
+  if (!(await parts.settle(read.value.timeout_ms))) return rejected(NOT_AT_REST);
   const state = await parts.ask({ kind: 'journal' });
   return state.ok ? accepted({ quiescent: true, journal_sequence: state.value.sequence }) : state;
 }
@@ -132,36 +173,33 @@ class ClearingHooks {
   }
 
   async #withhold(value: unknown): Promise<Reply> {
-    const reader = new BodyReader(value, ['kind', 'chain_id'], 'fault.');
-    const chainId = reader.form('chain_id', parseChainId, 'a chain id is', undefined, '' as ChainId);
-    if (reader.failure !== null) return reader.failure;
+    const read = readBody(WITHHOLD_CHECKPOINTS, value, 'fault');
+    if (!read.ok) return read;
+    const chainId = read.value.chain_id;
     const chain = chainOf(this.#parts, chainId);
     if (!chain.ok) return chain;
     await this.#chains()?.withhold(chainId);
     return accepted({});
   }
 
-  async apply(body: Body): Promise<Reply> {
-    const names = ['hold', 'release', 'delay_ms', 'fault'];
-    const reader = new BodyReader(body, names);
-    exactlyOne(reader, names);
-    if (reader.failure !== null) return reader.failure;
-    const done = await this.#applyOne(reader);
+  async apply(given: Body): Promise<Reply> {
+    const only = onlyMember(CLEARING_BODY, given);
+    if (!only.ok) return only;
+    const done = await this.#applyOne(only.value, given[only.value]);
     return done.ok ? this.view() : done;
   }
 
-  #applyOne(reader: BodyReader): Promise<Reply> {
-    if (reader.has('hold')) return this.#hold(reader.raw('hold'));
-    if (reader.has('release')) return this.#release(reader.raw('release'));
-    if (reader.has('delay_ms')) return this.#delay(reader);
-    return this.#fault(reader.raw('fault'));
+  #applyOne(name: string, value: unknown): Promise<Reply> {
+    if (name === 'hold') return this.#hold(value);
+    if (name === 'release') return this.#release(value);
+    return name === 'delay_ms' ? this.#delay(value) : this.#fault(value);
   }
 
   async #hold(value: unknown): Promise<Reply> {
     if (value === true) return change(this.#parts, { kind: 'hold', asset: 'all' });
-    const reader = new BodyReader(value, ['asset_id']);
-    const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
-    if (reader.failure !== null) return within('hold', reader.failure.reject);
+    const read = readBody(ONE_ASSET, value, 'hold');
+    if (!read.ok) return read;
+    const asset = read.value.asset_id;
     const { assets, definitions } = this.#parts.gateway.registry.rows();
     if (!assets.has(asset) && !definitions.has(asset)) return rejected(assetNotFound(asset));
     return change(this.#parts, { kind: 'hold', asset });
@@ -175,15 +213,13 @@ class ClearingHooks {
       await this.#chains()?.withhold(null);
       return change(this.#parts, { kind: 'release', fills: null });
     }
-    const reader = new BodyReader(value, ['fills']);
-    const fills = reader.integer('fills', FILLS, undefined);
-    if (reader.failure !== null) return within('release', reader.failure.reject);
-    return change(this.#parts, { kind: 'release', fills });
+    const read = readBody(SOME_FILLS, value, 'release');
+    return read.ok ? change(this.#parts, { kind: 'release', fills: read.value.fills }) : read;
   }
 
-  async #delay(reader: BodyReader): Promise<Reply> {
-    const ms = reader.integer('delay_ms', DELAY_MS, undefined);
-    return reader.failure ?? this.#parts.hookClearing({ kind: 'delay', ms });
+  async #delay(value: unknown): Promise<Reply> {
+    const read = readBody(integer(0, DELAY_MS_MAX), value, 'delay_ms');
+    return read.ok ? this.#parts.hookClearing({ kind: 'delay', ms: read.value }) : read;
   }
 
   /** Kinds that this node does not implement are rejected like any unknown kind. */
@@ -192,19 +228,13 @@ class ClearingHooks {
       const taken = await this.#parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
       return taken.ok ? change(this.#parts, { kind: 'fault', fault: null }) : taken;
     }
-    const kinds = [
-      'reject_fill',
-      'inject_order',
-      'inject_fill',
-      'drop_snapshot',
-      'stall_market',
-      'withhold_checkpoints',
-      'crash',
-    ] as const;
-    const members = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-    const reader = new BodyReader(value, members);
-    const kind = reader.word('kind', kinds, undefined);
-    if (reader.failure !== null) return within('fault', reader.failure.reject);
+    const named = readBody(
+      open({ kind: words(...FAULT_KINDS) }) as Shape<unknown, { kind: FaultKind }>,
+      value,
+      'fault',
+    );
+    if (!named.ok) return named;
+    const { kind } = named.value;
     if (kind === 'reject_fill') return this.#rejectFill(value);
     if (kind === 'inject_order') return injectOrder(this.#parts, value);
     if (kind === 'inject_fill') return injectFill(this.#parts, value);
@@ -214,14 +244,14 @@ class ClearingHooks {
   }
 
   async #rejectFill(value: unknown): Promise<Reply> {
-    const fault = readRejectFill(value);
-    return fault.ok ? change(this.#parts, { kind: 'fault', fault: fault.value }) : within('fault', fault.reject);
+    const fault = readBody(REJECT_FILL, value, 'fault');
+    return fault.ok ? change(this.#parts, { kind: 'fault', fault: fault.value }) : fault;
   }
 
   async #stall(value: unknown): Promise<Reply> {
-    const reader = new BodyReader(value, ['kind', 'asset_id'], 'fault.');
-    const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
-    if (reader.failure !== null) return reader.failure;
+    const read = readBody(STALL_MARKET, value, 'fault');
+    if (!read.ok) return read;
+    const asset = read.value.asset_id;
     const market = this.#parts.gateway.registry.rows().definitions.get(asset);
     if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
     this.#stalled.set(market.marketIndex, asset);
@@ -231,9 +261,10 @@ class ClearingHooks {
   }
 
   async #dropSnapshot(value: unknown): Promise<Reply> {
-    const reader = new BodyReader(value, ['kind'], 'fault.');
-    if (reader.failure === null) this.#drop(true);
-    return reader.failure ?? accepted({});
+    const read = readBody(DROP_SNAPSHOT, value, 'fault');
+    if (!read.ok) return read;
+    this.#drop(true);
+    return accepted({});
   }
 
   #drop(isDropped: boolean): void {
@@ -242,15 +273,9 @@ class ClearingHooks {
   }
 
   async #crash(value: unknown): Promise<Reply> {
-    const reader = new BodyReader(value, ['kind', 'point', 'after_transactions'], 'fault.');
-    const point = reader.word('point', CRASH_POINTS, undefined);
-    const afterTransactions = reader.integer('after_transactions', TRANSACTIONS, 0);
-    return reader.failure ?? this.#parts.hookClearing({ kind: 'crash', point, afterTransactions });
+    const read = readBody(CRASH, value, 'fault');
+    if (!read.ok) return read;
+    const { point, after_transactions: afterTransactions } = read.value;
+    return this.#parts.hookClearing({ kind: 'crash', point, afterTransactions });
   }
-}
-
-/** The same reject, with the field name below `path`. */
-function within(path: string, reason: Reject): Outcome<never> {
-  const { code, message, field } = reason;
-  return rejected(reject(code, message, field === undefined ? path : `${path}.${field}`));
 }

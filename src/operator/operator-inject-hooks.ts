@@ -5,29 +5,49 @@
  */
 import type { Reply } from '../clearing/inputs.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
-import { type CreateRequest, decodeCreate } from '../codec/order-actions.ts';
-import { type AssetId, type OrderId, parseAssetId, parseOrderId, parseUserId, USD, type UserId } from '../core/ids.ts';
-import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { decodeCreate } from '../codec/order-actions.ts';
+import { CREATE_REQUEST } from '../codec/shapes/order-shapes.ts';
+import { defaulted, inside, optional, type Shape, words } from '../codec/shapes/shape-kit.ts';
+import type { AssetId } from '../core/ids.ts';
+import { accepted, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import { isOfOtherUnit, OTHER_UNIT_TEXT } from '../core/units.ts';
-import { SKIPPED_CHECKS, type SkippedCheck } from '../gateway/orders/entry/pending-requests.ts';
+import { SKIPPED_CHECKS } from '../gateway/orders/entry/pending-requests.ts';
 import type { OrderToFill } from '../order/fill-injection.ts';
-import { BodyReader } from './body-reader.ts';
+import { readBody } from './body-reader.ts';
+import { ASSET, BODY_INSTANT, body, integer, list, ORDER, parsed, USER } from './body-shapes.ts';
 import { seenByAll } from './operator-change.ts';
 import type { OpsParts } from './ops-parts.ts';
 
-const RAW = { min: 1, max: Number.MAX_SAFE_INTEGER };
-const NS_MAX = (1n << 63n) - 1n;
+const RAW = integer(1, Number.MAX_SAFE_INTEGER);
+/** Read as a request to create an order is: the body was parsed strictly, so its text is what was sent. */
+const WRAPPER = parsed(CREATE_REQUEST, (value) => ({ text: writeJson(value as JsonWritable) }), 'a create wrapper');
+const ORDER_TO_FILL = body({ user_id: inside('user', USER), order_id: inside('orderId', ORDER) });
+
+const INJECT_ORDER = body({
+  kind: words('inject_order'),
+  wrapper: WRAPPER,
+  skip: defaulted(list(words(...SKIPPED_CHECKS)), []),
+});
+const INJECT_FILL = body({
+  kind: words('inject_fill'),
+  asset_id: inside('asset', ASSET),
+  maker: ORDER_TO_FILL,
+  taker: ORDER_TO_FILL,
+  price: RAW,
+  quantity: RAW,
+  /** Now, where it is left out. */
+  matched_at_ns: inside('matchedNs', optional({ ...BODY_INSTANT, maximum: (1n << 63n) - 1n } as Shape<bigint>)),
+});
+
 const ORDER_NOT_FOUND: Reject = reject('ORDER_NOT_FOUND', 'there is no such live order');
 
 /** @returns the reject of the gateway or the market, otherwise an empty reply. */
 export async function injectOrder(parts: OpsParts, value: unknown): Promise<Reply> {
-  const reader = new BodyReader(value, ['kind', 'wrapper', 'skip'], 'fault.');
-  const wrapper = reader.raw('wrapper');
-  if (wrapper === undefined) reader.fail('wrapper', 'a create wrapper is expected');
-  const skips = readSkips(reader);
-  if (reader.failure !== null) return reader.failure;
-  const request = readWrapper(wrapper);
+  const read = readBody(INJECT_ORDER, value, 'fault');
+  if (!read.ok) return read;
+  const skips = new Set(read.value.skip);
+  const bytes = Buffer.from(read.value.wrapper.text);
+  const request = decodeCreate(bytes, 0, bytes.length);
   if (!request.ok) return request;
   const refusal = await new Promise<Reject | null>((resolve) => {
     parts.gateway.entry.inject(request.value, skips, (answer) => resolve(answer.refusal));
@@ -36,29 +56,10 @@ export async function injectOrder(parts: OpsParts, value: unknown): Promise<Repl
   return refusal === null ? accepted({}) : rejected(refusal);
 }
 
-function readSkips(reader: BodyReader): ReadonlySet<SkippedCheck> {
-  const words = reader.list('skip', []);
-  const known = words.filter((word): word is SkippedCheck => SKIPPED_CHECKS.some((check) => check === word));
-  if (known.length < words.length) reader.fail('skip', `a list of ${SKIPPED_CHECKS.join(', ')} is expected`);
-  return new Set(known);
-}
-
-/** The body was parsed strictly, so serializing it again yields the wrapper that was sent. */
-function readWrapper(wrapper: unknown): Outcome<CreateRequest> {
-  const bytes = Buffer.from(writeJson(wrapper as JsonWritable));
-  return decodeCreate(bytes, 0, bytes.length);
-}
-
 export async function injectFill(parts: OpsParts, value: unknown): Promise<Reply> {
-  const names = ['kind', 'asset_id', 'maker', 'taker', 'price', 'quantity', 'matched_at_ns'];
-  const reader = new BodyReader(value, names, 'fault.');
-  const asset = reader.form('asset_id', parseAssetId, 'an asset id is', undefined, USD);
-  const maker = readOrder(reader, 'maker');
-  const taker = readOrder(reader, 'taker');
-  const price = reader.integer('price', RAW, undefined);
-  const quantity = reader.integer('quantity', RAW, undefined);
-  const matchedNs = readInstant(reader);
-  if (reader.failure !== null) return reader.failure;
+  const read = readBody(INJECT_FILL, value, 'fault');
+  if (!read.ok) return read;
+  const { asset, maker, taker, price, quantity, matchedNs = null } = read.value;
   const market = parts.gateway.registry.rows().definitions.get(asset);
   if (market === undefined) return rejected(reject('MARKET_NOT_FOUND', `there is no market of asset ${asset}`));
   const isLive = (order: OrderToFill): boolean => isOpen(parts, asset, order);
@@ -69,28 +70,15 @@ export async function injectFill(parts: OpsParts, value: unknown): Promise<Reply
   return refusal === null ? accepted({}) : rejected(refusal);
 }
 
-function readOrder(reader: BodyReader, name: 'maker' | 'taker'): OrderToFill {
-  const order = new BodyReader(reader.raw(name), ['user_id', 'order_id'], `fault.${name}.`);
-  const user = order.form('user_id', parseUserId, 'a user id is', undefined, '' as UserId);
-  const orderId = order.form('order_id', parseOrderId, 'an order id is', undefined, '' as OrderId);
-  if (order.failure !== null) reader.keep(order.failure.reject);
-  return { user, orderId };
-}
-
-/** The match time of the injected fill; null: now. */
-function readInstant(reader: BodyReader): bigint | null {
-  const value = reader.raw('matched_at_ns');
-  if (value === undefined) return null;
-  if (typeof value !== 'bigint' || value < 0n || value > NS_MAX) {
-    reader.fail('matched_at_ns', 'an integer of nanoseconds is expected');
-  } else if (isOfOtherUnit(value)) reader.fail('matched_at_ns', `matched_at_ns ${OTHER_UNIT_TEXT}`);
-  else return value;
-  return null;
-}
-
 function isOpen(parts: OpsParts, asset: AssetId, { user, orderId }: OrderToFill): boolean {
   const record = parts.gateway.queries.order(user, asset, orderId);
   return record.ok && OPEN.has(record.value.status);
 }
 
 const OPEN: ReadonlySet<string> = new Set(['Open', 'PartiallyFilled']);
+
+/** The shapes of these bodies, for documents. */
+export const INJECT_BODIES: Readonly<Record<'order' | 'fill', Shape>> = {
+  order: INJECT_ORDER,
+  fill: INJECT_FILL,
+};

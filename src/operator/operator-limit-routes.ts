@@ -7,6 +7,8 @@
 
 import type { Reply } from '../clearing/inputs.ts';
 import { JsonFraction } from '../codec/json-tree.ts';
+import { defaulted, type InsideOf, inside, optional, type Shape } from '../codec/shapes/shape-kit.ts';
+import { Type } from '../codec/shapes/type-builder.ts';
 import { formatScaled } from '../core/decimal.ts';
 import { parseUserId } from '../core/ids.ts';
 import { accepted, rejected } from '../core/outcome.ts';
@@ -14,20 +16,44 @@ import { reject } from '../core/reject.ts';
 import { BUDGET_MAX, type BucketSize, bucketOf } from '../gateway/sessions/bucket.ts';
 import { PRICE_NAMES, type Prices, STANDARD_PRICES } from '../gateway/sessions/costs.ts';
 import { type RateSettings, STANDARD_RATES, TIER_NAME, unitsText } from '../gateway/sessions/rate-limits.ts';
-import { type Shares, sharesOf } from '../gateway/sessions/shared-budget.ts';
+import { sharesOf } from '../gateway/sessions/shared-budget.ts';
 import { STANDARD_STREAM_CAPS, type UserLimits } from '../gateway/sessions/user-limits.ts';
-import { BodyReader } from './body-reader.ts';
+import { readBody } from './body-reader.ts';
+import { body, integer, parsed } from './body-shapes.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-const UNITS = { min: 0, max: Number(BUDGET_MAX) };
+const UNITS = optional(integer(0, Number(BUDGET_MAX)));
+const SIZE = body({ units_per_second: inside('rate', UNITS), capacity: UNITS });
+const STREAMS_MAX = 10_000;
 /** Milli-units: a price with at most three decimals. */
 const PRICE_DECIMALS = 3;
 const PRICE_FORM = /^(?:0|[1-9][0-9]{0,9})(?:\.[0-9]{1,3})?$/;
-const PERCENT = { min: 0, max: 100 };
-const STREAMS = { min: 0, max: 10_000 };
+const PERCENT = optional(integer(0, 100));
+/** A number of units, read as milli-units. */
+const PRICE = parsed(
+  Type.Number({ minimum: 0, description: 'units, with at most three decimals' }),
+  readPrice,
+  'a number of units with at most three decimals',
+);
+const COSTS = Object.fromEntries(PRICE_NAMES.map(([price, name]) => [name, inside(price, optional(PRICE))]));
+
+const RATES_BODY = body({
+  default: optional(SIZE),
+  market_maker: inside('marketMaker', optional(SIZE)),
+  global: optional(SIZE),
+  costs: optional(body(COSTS) as Shape<unknown, Partial<Prices>>),
+  shares: optional(
+    body({ public_percent: inside('publicPercent', PERCENT), reserve_percent: inside('reservePercent', PERCENT) }),
+  ),
+});
+
+const CAPS_BODY = body({
+  default: defaulted(integer(0, STREAMS_MAX), STANDARD_STREAM_CAPS.default),
+  market_maker: inside('marketMaker', defaulted(integer(0, STREAMS_MAX), STANDARD_STREAM_CAPS.marketMaker)),
+});
 
 export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
   const limits = (): UserLimits => parts.gateway.limits;
@@ -39,7 +65,7 @@ export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
       method: 'PUT',
       pattern: rates,
       fractions: 'text',
-      handler: ({ body }) => putRates(parts, body),
+      handler: (call) => putRates(parts, call.body),
     },
     {
       method: 'GET',
@@ -56,69 +82,49 @@ export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
     {
       method: 'PUT',
       pattern: caps,
-      handler: ({ body }) => {
-        const reader = new BodyReader(body, ['default', 'market_maker']);
-        const streamCaps = {
-          default: reader.integer('default', STREAMS, STANDARD_STREAM_CAPS.default),
-          marketMaker: reader.integer('market_maker', STREAMS, STANDARD_STREAM_CAPS.marketMaker),
-        };
-        if (reader.failure !== null) return reader.failure;
-        limits().streamCaps = streamCaps;
+      handler: (call) => {
+        const read = readBody(CAPS_BODY, call.body);
+        if (!read.ok) return read;
+        limits().streamCaps = read.value;
         return accepted(capsView(limits()));
       },
     },
   ];
 }
 
-function putRates(parts: OpsParts, body: View): Reply {
-  const reader = new BodyReader(body, ['default', 'market_maker', 'global', 'costs', 'shares']);
-  const global = readSize(reader, 'global', STANDARD_RATES.global);
+function putRates(parts: OpsParts, given: View): Reply {
+  const read = readBody(RATES_BODY, given);
+  if (!read.ok) return read;
+  const { costs = {}, shares } = read.value;
+  const global = sizeOf(read.value.global, STANDARD_RATES.global);
+  const standardShares = sharesOf(global);
   const settings: RateSettings = {
-    default: readSize(reader, 'default', STANDARD_RATES.default),
-    marketMaker: readSize(reader, 'market_maker', STANDARD_RATES.marketMaker),
+    default: sizeOf(read.value.default, STANDARD_RATES.default),
+    marketMaker: sizeOf(read.value.marketMaker, STANDARD_RATES.marketMaker),
     global,
-    prices: readPrices(reader),
-    ...(reader.has('shares') ? { shares: readShares(reader, sharesOf(global)) } : {}),
+    prices: { ...STANDARD_PRICES, ...costs },
+    ...(shares === undefined
+      ? {}
+      : {
+          shares: {
+            publicPercent: shareOf(shares.publicPercent, standardShares.publicPercent),
+            reservePercent: shareOf(shares.reservePercent, standardShares.reservePercent),
+          },
+        }),
   };
-  if (reader.failure !== null) return reader.failure;
   parts.gateway.limits.rates.change(settings, parts.clock.nowNs());
   return accepted(ratesView(settings));
 }
 
-function readSize(parent: BodyReader, name: string, standard: BucketSize): BucketSize {
-  if (!parent.has(name)) return standard;
-  const reader = new BodyReader(parent.raw(name), ['units_per_second', 'capacity'], `${name}.`);
-  const rate = BigInt(reader.integer('units_per_second', UNITS, Number(standard.unitsPerSecond)));
-  const unasked = bucketOf(rate);
-  const capacity = BigInt(reader.integer('capacity', UNITS, Number(unasked.capacity)));
-  if (reader.failure !== null) parent.keep(reader.failure.reject);
-  return { unitsPerSecond: rate, capacity };
+function sizeOf(given: InsideOf<typeof SIZE> | undefined, standard: BucketSize): BucketSize {
+  if (given === undefined) return standard;
+  const unitsPerSecond = given.rate === undefined ? standard.unitsPerSecond : BigInt(given.rate);
+  const capacity = given.capacity === undefined ? bucketOf(unitsPerSecond).capacity : BigInt(given.capacity);
+  return { unitsPerSecond, capacity };
 }
 
-function readShares(parent: BodyReader, standard: Shares): Shares {
-  const reader = new BodyReader(parent.raw('shares'), ['public_percent', 'reserve_percent'], 'shares.');
-  const publicPercent = BigInt(reader.integer('public_percent', PERCENT, Number(standard.publicPercent)));
-  const reservePercent = BigInt(reader.integer('reserve_percent', PERCENT, Number(standard.reservePercent)));
-  if (reader.failure !== null) parent.keep(reader.failure.reject);
-  return { publicPercent, reservePercent };
-}
-
-function readPrices(parent: BodyReader): Prices {
-  if (!parent.has('costs')) return STANDARD_PRICES;
-  const reader = new BodyReader(
-    parent.raw('costs'),
-    PRICE_NAMES.map(([, name]) => name),
-    'costs.',
-  );
-  const prices: Record<keyof Prices, bigint> = { ...STANDARD_PRICES };
-  for (const [price, name] of PRICE_NAMES) {
-    if (!reader.has(name)) continue;
-    const milli = readPrice(reader.raw(name));
-    if (milli === null) reader.fail(name, 'a number of units with at most three decimals is expected');
-    else prices[price] = milli;
-  }
-  if (reader.failure !== null) parent.keep(reader.failure.reject);
-  return prices;
+function shareOf(given: number | undefined, standard: bigint): bigint {
+  return given === undefined ? standard : BigInt(given);
 }
 
 /** A number of units as milli-units; null for anything else. */
@@ -153,3 +159,9 @@ function sizeView({ unitsPerSecond, capacity }: BucketSize): View {
 function capsView({ streamCaps }: UserLimits): View {
   return { default: streamCaps.default, market_maker: streamCaps.marketMaker };
 }
+
+/** The shapes of these bodies, for documents. */
+export const LIMIT_BODIES: Readonly<Record<'rates' | 'caps', Shape>> = {
+  rates: RATES_BODY,
+  caps: CAPS_BODY,
+};

@@ -12,7 +12,8 @@ import { STORED_SIGNATURES_BYTES_MAX } from '../../src/codec/stored-signatures.t
 import { InvariantError } from '../../src/core/assert.ts';
 import { ORDER_END, ROLLBACK_REASON, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { readRejectFill } from '../../src/operator/commands.ts';
+import { readBody } from '../../src/operator/body-reader.ts';
+import { REJECT_FILL } from '../../src/operator/commands.ts';
 import { OrderRecord } from '../../src/schema/generated/messages.ts';
 import { ClearingWorld, codeOf, DAYS_30, effectsOf, PlainTables, reply } from '../support/clearing-world.ts';
 import { tombstonesOf } from '../support/memory-durability.ts';
@@ -102,7 +103,13 @@ suite('holds', () => {
 suite('faults', () => {
   test('the next fills fail for the named party, after those it skips (operator-api.md 7.3)', () => {
     const { world, maker, taker } = pair();
-    const fault = readRejectFill({ kind: 'reject_fill', party: 'maker', reason: 'PricingFailure', skip: 1, count: 2 });
+    const fault = readBody(REJECT_FILL, {
+      kind: 'reject_fill',
+      party: 'maker',
+      reason: 'PricingFailure',
+      skip: 1,
+      count: 2,
+    });
     assert.ok(fault.ok);
     world.send({ kind: 'fault', request: 1, fault: fault.value });
     const told = [1, 2, 3, 4].map(() => {
@@ -116,7 +123,7 @@ suite('faults', () => {
 
   test('a fault body is read strictly, and a party cannot be given its counterparty’s fault (FIL-15)', () => {
     const field = (body: unknown): string | undefined => {
-      const outcome = readRejectFill(body);
+      const outcome = readBody(REJECT_FILL, body);
       return outcome.ok ? undefined : outcome.reject.field;
     };
     const body = { kind: 'reject_fill', party: 'both', reason: 'Overfill' };

@@ -16,6 +16,8 @@ const DEFINED_IN = [
   'src/operator/seed-data.ts',
   'src/codec/shapes/',
   'src/http/api/',
+  // The example of the route that shows them.
+  'src/http/registry-routes.ts',
 ];
 
 /** Rate parameters of wire.md 7.3: stored and shown to clients as they were set; no funding and no interest is charged (AMB-40). */

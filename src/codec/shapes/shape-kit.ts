@@ -22,6 +22,7 @@
  *   x-as       the type that it is read into, such as `user`. DomainTypes has those that shape-reader.ts reads; those of the
  *              generated readers of orders are in schemas/wire-types.ts
  *   x-sent     of an object: its members in the order in which a missing one is named, where that is not the signed order
+ *   x-parse, x-expected   of operators' bodies: the function that reads a value, and what a refusal expects (src/operator/body-shapes.ts)
  */
 
 import type { TObject, TOptional, TProperties, TSchema } from '@sinclair/typebox';
@@ -41,7 +42,7 @@ interface Carrier<Inside> {
 export type Shape<T = unknown, Inside = T> = TSchema & { readonly static: T } & Carrier<Inside>;
 
 /** What a reader makes of a value of this schema. */
-type InsideOf<S extends TSchema> =
+export type InsideOf<S extends TSchema> =
   S extends Carrier<infer Inside> ? (unknown extends Inside ? S['static'] : Inside) : S['static'];
 
 /** The values of `x-as` that shape-reader.ts reads, and what it makes of a member with it. */
@@ -81,7 +82,7 @@ type ObjectInside<Properties extends TProperties> = {
 type ObjectOf<Properties extends TProperties> = TObject<Properties> & Carrier<ObjectInside<Properties>>;
 
 /** Words of a shape that are for the node alone: no document and no reader of trees heeds them. */
-export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as', 'x-sent'];
+export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as', 'x-sent', 'x-parse', 'x-expected'];
 
 /** The name in the node of a member: '' for one that is only checked. */
 export function nameInside(name: string, shape: TSchema): string {
