@@ -159,9 +159,3 @@ function sizeView({ unitsPerSecond, capacity }: BucketSize): View {
 function capsView({ streamCaps }: UserLimits): View {
   return { default: streamCaps.default, market_maker: streamCaps.marketMaker };
 }
-
-/** The shapes of these bodies, for documents. */
-export const LIMIT_BODIES: Readonly<Record<'rates' | 'caps', Shape>> = {
-  rates: RATES_BODY,
-  caps: CAPS_BODY,
-};
