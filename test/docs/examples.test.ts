@@ -115,22 +115,6 @@ suite('the documentation', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('no line of a page is wider than 125 characters, but for tables and what is shown as code', () => {
-    const wide = pages
-      .filter((page) => page !== 'CHANGELOG.md' && page !== 'llms.txt')
-      .flatMap((page) => {
-        let isCode = false;
-        return readFileSync(page, 'utf8')
-          .split('\n')
-          .map((line, at) => {
-            if (/^\s*```/.test(line)) isCode = !isCode;
-            return !isCode && line.length > 125 && !/^(?:\s*[|#`]| {4}\{)/.test(line) ? `${page}:${at + 1}` : '';
-          })
-          .filter((place) => place !== '');
-      });
-    assert.deepEqual(wide, []);
-  });
-
   test('every code of the operator API stands in its reference', () => {
     const reference = readFileSync('docs/reference/operator-api.md', 'utf8');
     const operator = (Object.keys(REJECT_CODE) as RejectName[]).filter((code) => REJECT_CODE[code] >= 500);

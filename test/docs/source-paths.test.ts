@@ -1,5 +1,5 @@
 // tier: quick
-/** The documents for developers name files: each of them is there. */
+/** The documents for developers name files, each of which is there; and the lines of all documents are short. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
@@ -33,6 +33,24 @@ suite('source paths in documents', () => {
       modules.filter((module) => !named.has(module)),
       [],
     );
+  });
+
+  test('no line of a page is wider than 125 characters, but for tables and what is shown as code', () => {
+    const pages = [...readdirSync('.'), ...readdirSync('docs').map((name) => `docs/${name}`)].filter(
+      (path) => path.endsWith('.md') && path !== 'CHANGELOG.md',
+    );
+    assert.ok(pages.length > 20);
+    const wide = pages.flatMap((page) => {
+      let isCode = false;
+      return readFileSync(page, 'utf8')
+        .split('\n')
+        .map((line, at) => {
+          if (/^\s*```/.test(line)) isCode = !isCode;
+          return !isCode && line.length > 125 && !/^(?:\s*[|#`]| {4}\{)/.test(line) ? `${page}:${at + 1}` : '';
+        })
+        .filter((place) => place !== '');
+    });
+    assert.deepEqual(wide, []);
   });
 
   test('no two decision records have one number', () => {
