@@ -5,6 +5,15 @@
  * A text is accepted only if writing what was read gives exactly its bytes: nothing can stand in it that is not shown. So a co-signer
  * signs no other bytes than those of an action, and never the nonce of a login.
  */
+import type {
+  AddSignerRead,
+  SettlementRead,
+  SignedClosePosition,
+  SignedWithdrawal,
+  SignedWithdrawalCancel,
+  TransferRead,
+} from '../codec/action-types.ts';
+import { type AmountText, parseAmountText } from '../codec/amount-text.ts';
 import { canonicalText } from '../codec/canonical-text.ts';
 import { decodeText } from '../codec/decode-text.ts';
 import {
@@ -32,16 +41,7 @@ import {
   WITHDRAWAL_CANCEL,
 } from '../codec/shapes/account-shapes.ts';
 import type { Shape } from '../codec/shapes/shape-kit.ts';
-import type { AddSignerRead } from '../codec/signed-add-signer.ts';
-import type { SettlementRead } from '../codec/signed-settlement.ts';
 import type { SpelledUser } from '../codec/signed-text.ts';
-import type { SignedClosePosition, TransferRead } from '../codec/signed-transfer.ts';
-import {
-  type AmountText,
-  parseAmountText,
-  type SignedWithdrawal,
-  type SignedWithdrawalCancel,
-} from '../codec/signed-withdrawal.ts';
 import { type TextWriter, textBytes } from '../codec/text-writer.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';

@@ -2,6 +2,7 @@
  * Sessions of users: nonces, logins, tokens (wire.md 3). Not here: their rules (sessions/login.ts, tokens.ts,
  * nonces.ts).
  */
+
 import { createHash, randomBytes } from 'node:crypto';
 import {
   endOfSigners,
@@ -13,7 +14,7 @@ import {
   type SignedBy,
   UNSIGNED,
 } from '../clearing/signers/signer-config.ts';
-import type { AuthRequest } from '../codec/auth-request.ts';
+import type { AuthRequest } from '../codec/action-types.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { UserId } from '../core/ids.ts';

@@ -5,6 +5,15 @@
  */
 
 import { clearingReply, decodeRename, nextNonces, renameReply } from '../codec/account-bodies.ts';
+import {
+  decodeAddSigner,
+  decodeClosePosition,
+  decodeSettlement,
+  decodeTransfer,
+  decodeWithdrawal,
+  decodeWithdrawalCancel,
+} from '../codec/account-requests.ts';
+import { settlementReply } from '../codec/funds-replies.ts';
 import { inventoryReply } from '../codec/inventory-reply.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
 import {
@@ -27,10 +36,6 @@ import {
   WITHDRAWAL_REQUEST,
 } from '../codec/shapes/account-shapes.ts';
 import type { SignerKey } from '../codec/signatures.ts';
-import { decodeAddSigner } from '../codec/signed-add-signer.ts';
-import { decodeSettlement, settlementReply } from '../codec/signed-settlement.ts';
-import { decodeClosePosition, decodeTransfer } from '../codec/signed-transfer.ts';
-import { decodeWithdrawal, decodeWithdrawalCancel } from '../codec/signed-withdrawal.ts';
 import { type ChainId, parseChainId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';

@@ -1,6 +1,6 @@
 /** Nonce and login (wire.md 3), which each listener has. */
 
-import { decodeAuth } from '../codec/auth-request.ts';
+import { decodeAuth } from '../codec/account-requests.ts';
 import { authReply, nonceReply } from '../codec/operation-replies.ts';
 import { AUTH_REQUEST, NONCE, TOKEN } from '../codec/shapes/account-shapes.ts';
 import { ACTION_BYTES_MAX } from '../core/limits.ts';

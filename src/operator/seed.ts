@@ -8,7 +8,7 @@ import { PUBLIC_APPROVAL_ADDRESS } from '../chain/key-file.ts';
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import { keyFromSeed } from '../client/keys.ts';
 import { signTransfer } from '../client/signed-actions.ts';
-import { decodeTransfer } from '../codec/signed-transfer.ts';
+import { decodeTransfer } from '../codec/account-requests.ts';
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';

@@ -48,12 +48,16 @@ import {
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
 } from '../../src/client/signed-actions.ts';
+import {
+  decodeAddSigner,
+  decodeClosePosition,
+  decodeSettlement,
+  decodeTransfer,
+  decodeWithdrawal,
+  decodeWithdrawalCancel,
+} from '../../src/codec/account-requests.ts';
 import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
 import type { Signatures } from '../../src/codec/signatures.ts';
-import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
-import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
-import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { must } from '../../src/core/assert.ts';
 
 import type { Outcome } from '../../src/core/outcome.ts';

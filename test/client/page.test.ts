@@ -3,6 +3,7 @@
  * What the reference page does between the published documents and a request: it reads them, rebuilds the signed bytes
  * from their schemas, and signs. Compared with the node's own readers, which are independent of it.
  */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { suite, test } from 'node:test';
@@ -11,14 +12,18 @@ import { devKey } from '../../src/client/keys.ts';
 import { readOperations, readStreams } from '../../src/client/page/api-reader.ts';
 import { refreshed, signedBody, signedShape, withOrderIds, withUser } from '../../src/client/page/attempt.ts';
 import { JsonTextError, parseJsonText, prettyJson } from '../../src/client/page/json-text.ts';
+import {
+  decodeAddSigner,
+  decodeClosePosition,
+  decodeSettlement,
+  decodeTransfer,
+  decodeWithdrawal,
+  decodeWithdrawalCancel,
+} from '../../src/codec/account-requests.ts';
 import { canonicalText } from '../../src/codec/canonical-text.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
-import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
-import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
-import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { must } from '../../src/core/assert.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { verify } from '../../src/crypto/ed25519.ts';

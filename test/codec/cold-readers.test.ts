@@ -3,11 +3,20 @@
  * Readers and signed texts that are built from shapes, against those that were written by hand before (test/judges): taken or
  * refused, the code and the member of a refusal, every value and every signed text.
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { decodeRename } from '../../src/codec/account-bodies.ts';
-import { decodeAuth } from '../../src/codec/auth-request.ts';
+import {
+  decodeAddSigner,
+  decodeAuth,
+  decodeClosePosition,
+  decodeSettlement,
+  decodeTransfer,
+  decodeWithdrawal,
+  decodeWithdrawalCancel,
+} from '../../src/codec/account-requests.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeAssetList, decodeMarketAsset } from '../../src/codec/registry-requests.ts';
@@ -25,10 +34,6 @@ import {
 import { CANCEL_ALL_AFTER_REQUEST, CANCEL_BATCH_REQUEST } from '../../src/codec/shapes/order-shapes.ts';
 import { DECIMALS_REQUEST, MARKET_REQUEST } from '../../src/codec/shapes/registry-shapes.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
-import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
-import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
-import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { decodeSimulateRequest } from '../../src/codec/simulate-request.ts';
 import { decodeCancelAllAfter, decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';

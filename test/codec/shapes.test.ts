@@ -3,10 +3,19 @@
  * The shapes that the documents are made of equal what the hot readers accept: both take the same requests and refuse
  * the same ones. "Taken" means for a reader: no broken shape, and no figure or id outside its rule (AMB-91).
  */
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeAuth } from '../../src/codec/auth-request.ts';
+import {
+  decodeAddSigner,
+  decodeAuth,
+  decodeClosePosition,
+  decodeSettlement,
+  decodeTransfer,
+  decodeWithdrawal,
+  decodeWithdrawalCancel,
+} from '../../src/codec/account-requests.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeSignerKey } from '../../src/codec/multisig.ts';
@@ -40,10 +49,6 @@ import {
 } from '../../src/codec/shapes/order-shapes.ts';
 import { checkShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
-import { decodeAddSigner } from '../../src/codec/signed-add-signer.ts';
-import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
-import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import { createItems } from '../support/batch-bodies.ts';

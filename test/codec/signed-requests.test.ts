@@ -1,7 +1,8 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decodeAuth } from '../../src/codec/auth-request.ts';
+import { decodeAuth } from '../../src/codec/account-requests.ts';
 import {
   type CreateRequest,
   decodeCancel,

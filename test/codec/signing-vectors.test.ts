@@ -1,13 +1,18 @@
 // tier: quick
+
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { verifyAsync } from '@noble/ed25519';
-import { decodeAuth } from '../../src/codec/auth-request.ts';
+import {
+  decodeAuth,
+  decodeClosePosition,
+  decodeSettlement,
+  decodeTransfer,
+  decodeWithdrawal,
+  decodeWithdrawalCancel,
+} from '../../src/codec/account-requests.ts';
 import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
-import { decodeSettlement } from '../../src/codec/signed-settlement.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
-import { decodeWithdrawal, decodeWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { toHex } from '../../src/core/hex.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { USER_9D, USER_42, utf8, VECTORS, type Vector, vectorNamed, wrap } from '../support/wire-vectors.ts';

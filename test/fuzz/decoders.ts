@@ -7,12 +7,12 @@
  *
  * The tree is read by code of its own, so the cursor's shapes and the tree must agree about every byte.
  */
+
 import assert from 'node:assert/strict';
-import { decodeAuth } from '../../src/codec/auth-request.ts';
+import { decodeAuth, decodeClosePosition, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/codec/json-tree.ts';
 import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
-import { decodeClosePosition, decodeTransfer } from '../../src/codec/signed-transfer.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
 

@@ -1,5 +1,14 @@
 /** Plans as the requests that their owners sign; the script decides whether a signature is valid. */
 
+import type {
+  ActionRequest,
+  SettlementRequest,
+  SignedClosePosition,
+  SignedSettlement,
+  SignedTransfer,
+  SignedWithdrawal,
+  SignedWithdrawalCancel,
+} from '../../src/codec/action-types.ts';
 import { writeSignedOrder } from '../../src/codec/generated/order-json.ts';
 import {
   type AmendRequest,
@@ -8,10 +17,6 @@ import {
   checkedAmend,
   type ReplaceRequest,
 } from '../../src/codec/order-actions.ts';
-import type { ActionRequest } from '../../src/codec/signed-action.ts';
-import type { SettlementRequest, SignedSettlement } from '../../src/codec/signed-settlement.ts';
-import type { SignedClosePosition, SignedTransfer } from '../../src/codec/signed-transfer.ts';
-import type { SignedWithdrawal, SignedWithdrawalCancel } from '../../src/codec/signed-withdrawal.ts';
 import { NO_BYTES, textBytes } from '../../src/codec/text-writer.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';

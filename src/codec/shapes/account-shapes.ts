@@ -1,12 +1,19 @@
 /** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
-import type { AuthRead } from '../auth-request.ts';
+import type {
+  ActionRead,
+  AddSignerRead,
+  AuthRead,
+  MakerOrderRead,
+  SettlementRead,
+  SettlementRequestRead,
+  SignedClosePosition,
+  SignedWithdrawal,
+  SignedWithdrawalCancel,
+  TransferRead,
+} from '../action-types.ts';
 import type { InventoryView } from '../inventory-reply.ts';
-import type { AdditionalSigner, SignerKey } from '../signatures.ts';
-import type { AddSignerRead } from '../signed-add-signer.ts';
-import type { MakerOrderRead, SettlementRead, SettlementRequestRead } from '../signed-settlement.ts';
+import type { SignerKey } from '../signatures.ts';
 import type { SpelledAsset, SpelledChain } from '../signed-text.ts';
-import type { SignedClosePosition, TransferRead } from '../signed-transfer.ts';
-import type { SignedWithdrawal, SignedWithdrawalCancel } from '../signed-withdrawal.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
 import {
@@ -275,14 +282,6 @@ const ACCOUNT_TYPE = either(
 );
 const ACCOUNT_INDEX: Shape<number> = Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' });
 const NONCE_NUMBER = described(U64, 'strictly growing per user and kind of action; the SDK uses milliseconds');
-
-/** What is read of an action: its signed object and the signatures over it. */
-export interface ActionRead<Inner> {
-  readonly inner: Inner;
-  readonly signature: Uint8Array;
-  /** Null: absent. */
-  readonly additionalSigners: readonly AdditionalSigner[] | null;
-}
 
 export const TRANSFER: Shape<unknown, TransferRead> = named(
   'Transfer',

@@ -12,6 +12,7 @@
  * (AMB-67); a full queue to clearing is a refusal before it. A text that was used up before is refused with 409 (MON-01): clearing
  * has its SHA-256, which is made here of the bytes that the signatures cover.
  */
+
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../../clearing/balances.ts';
 import type { NextNonces } from '../../clearing/clearing-queries.ts';
 import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../../clearing/inputs.ts';
@@ -19,12 +20,19 @@ import { type KnownAddresses, refuseDestination } from '../../clearing/registry/
 import type { SettlementRow } from '../../clearing/rows.ts';
 import { nativeSha256 } from '../../clearing/sha256.ts';
 import { refuseNewSigner } from '../../clearing/signers/add-signer.ts';
+import type {
+  ActionRequest,
+  MakerOrder,
+  SettlementRequest,
+  SignedAddSigner,
+  SignedClosePosition,
+  SignedTransfer,
+  SignedWithdrawal,
+  SignedWithdrawalCancel,
+  TargetAccountType,
+} from '../../codec/action-types.ts';
+import { parseAmountText } from '../../codec/amount-text.ts';
 import { furtherSignatures, type Signatures } from '../../codec/signatures.ts';
-import type { ActionRequest } from '../../codec/signed-action.ts';
-import type { SignedAddSigner } from '../../codec/signed-add-signer.ts';
-import type { MakerOrder, SettlementRequest } from '../../codec/signed-settlement.ts';
-import type { SignedClosePosition, SignedTransfer, TargetAccountType } from '../../codec/signed-transfer.ts';
-import { parseAmountText, type SignedWithdrawal, type SignedWithdrawalCancel } from '../../codec/signed-withdrawal.ts';
 import { type AssetId, type ChainId, tokenOfAsset, type UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, type RejectName, reject } from '../../core/reject.ts';

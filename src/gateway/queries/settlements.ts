@@ -8,10 +8,11 @@
  * A request waits at most APPROVAL_WAIT_MS, which is below the deadline of its connection. Bounded: a request and its
  * repeats wait only for the row that the text has made, and each is an action of the user (account-actions.ts).
  */
+
 import type { SettlementName } from '../../clearing/inputs.ts';
 import type { SettlementRow } from '../../clearing/rows.ts';
+import { settlementApprovals } from '../../codec/funds-replies.ts';
 import type { SettlementEvent } from '../../codec/settlement-events.ts';
-import { settlementApprovals } from '../../codec/signed-settlement.ts';
 import { mulDivFloor } from '../../core/arithmetic.ts';
 import { type ChainId, USD, type UserId } from '../../core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../../core/units.ts';

@@ -4,8 +4,10 @@
  *
  *   init, cancel ─▶ signer, weight, signature, amount set aside (account-actions.ts) ─▶ clearing ─▶ 200
  */
+
 import type { WithdrawalRow } from '../../clearing/rows.ts';
-import { type AmountText, withdrawalQueue } from '../../codec/signed-withdrawal.ts';
+import type { AmountText } from '../../codec/amount-text.ts';
+import { withdrawalQueue } from '../../codec/funds-replies.ts';
 import type { UserId } from '../../core/ids.ts';
 
 export class WithdrawalRows {
