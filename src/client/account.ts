@@ -5,7 +5,16 @@
  * Signed actions throw the clearing engine's rejection, which the service returns with status 200. Nonces increase
  * strictly per user and kind of action; the nonce of a rejected action may be used again.
  */
-import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
+import type { ApprovalReply, NextNonces, Renaming, Withdrawal } from '../codec/reply-types.ts';
+import {
+  NEXT_NONCES,
+  RENAMED,
+  SETTLEMENT_APPROVAL,
+  SETTLEMENT_APPROVALS,
+  WITHDRAWAL_QUEUE,
+} from '../codec/shapes/account-shapes.ts';
+import { ACCOUNT_EVENT } from '../codec/shapes/stream-shapes.ts';
 import { type Signatures, type SignerKey, signerKeyText } from '../codec/signatures.ts';
 import { parseUserId, type UserId } from '../core/ids.ts';
 import { type AccountSigners, type CoSignatures, signerKeyIn, signText } from './action-signers.ts';
@@ -16,10 +25,11 @@ import type {
   WithdrawalCancelRequest,
   WithdrawalRequest,
 } from './canonical.ts';
-import { invalidArgument, invalidResponse, malformed, plainDetails, RingbookError } from './errors.ts';
+import { invalidArgument, invalidResponse, plainDetails, RingbookError } from './errors.ts';
 import type { EventStream, ResumingReconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
-import { readObject } from './replies.ts';
+import { readObject } from './read-members.ts';
+import { replyReader, taggedReader } from './reply-reader.ts';
 import {
   bodyOf,
   type MakerOrder,
@@ -34,6 +44,8 @@ import {
   WRAPPERS,
   withMakerOrder,
 } from './signed-actions.ts';
+
+export type { NextNonces, Renaming, Withdrawal } from '../codec/reply-types.ts';
 
 export type AccountEvent =
   | {
@@ -59,34 +71,6 @@ export type AccountEvent =
       readonly targetIndex: number;
       readonly timestampNs: bigint;
     };
-
-/** What a sub-account was called, by its given or its default name, and is called now. */
-export interface Renaming {
-  readonly oldName: string;
-  readonly newName: string;
-}
-
-/** A withdrawal of the queue; an approved one has what the vault asks for. */
-export interface Withdrawal {
-  /** `<token>@<chain id>`. */
-  readonly asset: string;
-  /** As the node writes amounts: hex unless its setting `amount_text` is decimal. */
-  readonly amount: string;
-  readonly nonce: number;
-  readonly target: string;
-  readonly status: string;
-  /** When it was requested: names the row in a cancel. */
-  readonly requestedNs: bigint;
-  /** One for each administrator of the quorum; empty unless approved. */
-  readonly approvals: readonly { readonly signature: string; readonly expiry: number; readonly epochHash: string }[];
-}
-
-/** The next numbers of a chain that no live row holds. */
-export interface NextNonces {
-  readonly withdrawal: number;
-  /** By sub-account. */
-  readonly settlements: ReadonlyMap<number, number>;
-}
 
 /** What the executor of a settler passes to the vault's `executeAtomicSettlement`. */
 export interface SettlementApproval {
@@ -204,12 +188,7 @@ export class AccountClient {
   /** The next numbers that no live row of the user on the chain holds. */
   async nextNonces(chainId: string): Promise<NextNonces> {
     const path = `/account/nonces/${this.#user}/${chainId}`;
-    return readObject(await this.#parts.exchange({ method: 'GET', path }), 'nonces', (reader) => ({
-      withdrawal: reader.integer('withdrawal', 0, Number.MAX_SAFE_INTEGER),
-      settlements: new Map(
-        [...reader.object('settlements')].map(([account, next]) => [Number(account), Number(next)] as const),
-      ),
-    }));
+    return readNonces(await this.#parts.exchange({ method: 'GET', path }));
   }
 
   /**
@@ -235,15 +214,13 @@ export class AccountClient {
     const whole = makerOrder === undefined ? body : withMakerOrder(body, makerOrder);
     const reply = await this.#parts.exchange({ method, path, body: whole });
     throwRefusal(reply);
-    return readObject(reply, 'settlement', (reader) => readApproval(reader.object('approval')));
+    return readObject(reply, 'settlement', (reader) => approvalOf(readApproval(reader.object('approval'))));
   }
 
   /** Approvals of settlements that were neither executed nor expired, by chain, sub-account and nonce. */
   async settlementSignatures(): Promise<readonly SettlementApproval[]> {
     const path = `/settlement/signatures/${this.#user}`;
-    const reply = await this.#parts.exchange({ method: 'GET', path });
-    if (!Array.isArray(reply)) throw invalidResponse('settlement signatures', 'expected an array');
-    return reply.map(readApproval);
+    return readApprovals(await this.#parts.exchange({ method: 'GET', path })).map(approvalOf);
   }
 
   /**
@@ -287,18 +264,15 @@ export class AccountClient {
   async withdrawals(): Promise<readonly Withdrawal[]> {
     const path = `/withdrawal/queue/${this.#user}`;
     const reply = await this.#parts.exchange({ method: 'GET', path });
-    if (!Array.isArray(reply)) throw invalidResponse('withdrawals', 'expected an array');
-    return reply.map(readWithdrawal);
+    const rows = reply as readonly JsonObject[];
+    return readQueue(reply).map((row, index) => ({ ...row, ...readStatus(rows[index]?.get('status') ?? null) }));
   }
 
   /** Names a sub-account that the user created: 1 to 32 characters. @returns the name before, given or default, and now. */
   async rename(subAccount: number, name: string): Promise<Renaming> {
     const path = `/account/${this.#user}/sub-account/${subAccount}/name`;
     const reply = await this.#parts.exchange({ method: 'PATCH', path, body: JSON.stringify({ name }) });
-    return readObject(reply, 'renaming', (reader) => ({
-      oldName: reader.string('old_name'),
-      newName: reader.string('new_name'),
-    }));
+    return readRenaming(reply);
   }
 
   /** The signers of an account and what they weigh; an account without a configuration has the default one. */
@@ -334,6 +308,22 @@ export class AccountClient {
   }
 }
 
+const readNonces = replyReader('nonces', NEXT_NONCES);
+const readRenaming = replyReader('renaming', RENAMED);
+const readQueue = replyReader('withdrawals', WITHDRAWAL_QUEUE);
+const readApproval = replyReader('approval', SETTLEMENT_APPROVAL);
+const readApprovals = replyReader('settlement signatures', SETTLEMENT_APPROVALS);
+const readEvent = taggedReader('account event', ACCOUNT_EVENT);
+
+/** @returns null for a tag unknown to this version. */
+export function readAccountEvent(value: JsonValue): AccountEvent | null {
+  return readEvent(value) as AccountEvent | null;
+}
+
+function approvalOf({ inner, expiry }: ApprovalReply): SettlementApproval {
+  return { ...inner, expiry };
+}
+
 function readMultisigConfig(reply: JsonValue): MultisigConfig {
   return readObject(reply, 'multisig', (reader) => ({
     masterWeight: reader.integer('master_weight', 0, COUNT_MAX),
@@ -359,27 +349,6 @@ function readRegisteredSigner(value: JsonValue): RegisteredSigner {
   });
 }
 
-function readWithdrawal(value: JsonValue): Withdrawal {
-  return readObject(value, 'withdrawal', (reader) => ({
-    asset: reader.string('asset'),
-    amount: reader.string('amount'),
-    nonce: reader.integer('nonce', 0, Number.MAX_SAFE_INTEGER),
-    target: reader.string('target'),
-    requestedNs: reader.u64('requested_at_ns'),
-    ...readStatus(reader.object('status')),
-  }));
-}
-
-function readApproval(value: JsonValue): SettlementApproval {
-  return readObject(value, 'approval', (reader) => ({
-    ...readObject(reader.object('inner'), 'inner', (inner) => ({
-      nonce: inner.integer('nonce', 0, Number.MAX_SAFE_INTEGER),
-      signature: inner.string('signature'),
-    })),
-    expiry: reader.integer('expiry', 0, Number.MAX_SAFE_INTEGER),
-  }));
-}
-
 function readStatus(value: JsonValue): Pick<Withdrawal, 'status' | 'approvals'> {
   return readObject(value, 'status', (reader) => {
     const status = reader.string('type');
@@ -393,49 +362,6 @@ function readStatus(value: JsonValue): Pick<Withdrawal, 'status' | 'approvals'> 
     );
     return { status, approvals };
   });
-}
-
-/** @returns null for a tag unknown to this version. */
-export function readAccountEvent(value: JsonValue): AccountEvent | null {
-  if (!isJsonObject(value) || value.size !== 1) throw invalidResponse('account event', 'expected one tag');
-  const [[tag, content] = ['', null]] = value;
-  if (!isJsonObject(content)) throw invalidResponse('account event', 'a tag holds an object');
-  const reader = new MemberReader(content);
-  const event = readTagged(tag, reader);
-  const fault = reader.finish('skip');
-  if (fault !== null) throw malformed('account event', fault);
-  return event;
-}
-
-function readTagged(tag: string, reader: MemberReader): AccountEvent | null {
-  const common = (): { asset: string; timestampNs: bigint } => ({
-    asset: reader.string('asset'),
-    timestampNs: reader.u64('timestamp_ns'),
-  });
-  switch (tag) {
-    case 'DepositLanded':
-    case 'WithdrawalCompleted': {
-      const nonce = reader.u64(tag === 'DepositLanded' ? 'deposit_nonce' : 'withdrawal_nonce');
-      return { kind: tag, ...common(), amount18: amountOf(reader), chainId: reader.string('chain_id'), nonce };
-    }
-    case 'PositionCleared':
-      return { kind: tag, ...common(), subAccount: reader.integer('sub_account_index', 0, COUNT_MAX) };
-    case 'SubAccountAssetTransferred':
-      return {
-        kind: tag,
-        ...common(),
-        amount18: amountOf(reader),
-        sourceIndex: reader.integer('source_sub_account_index', 0, COUNT_MAX),
-        targetIndex: reader.integer('target_sub_account_index', 0, COUNT_MAX),
-      };
-    default:
-      return null;
-  }
-}
-
-function amountOf(reader: MemberReader): bigint {
-  const text = reader.string('amount');
-  return /^0x[0-9a-f]{1,64}$/.test(text) ? BigInt(text) : reader.fail('amount', 'expected 0x hex', 0n);
 }
 
 /** The clearing engine rejects with status 200 (AMB-67). */

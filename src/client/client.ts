@@ -37,6 +37,7 @@ import { LiveBook } from './live-book.ts';
 import { MarginClient } from './margin.ts';
 import { type FeedOptions, MarketFeed } from './market-feed.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
+import { readArray } from './read-members.ts';
 import { RegistryClient } from './registry.ts';
 import {
   type BatchResult,
@@ -51,7 +52,6 @@ import {
   type Page,
   type PublicTrade,
   type PublicTradeEvent,
-  readArray,
   readBatchResults,
   readDepth,
   readFiresAt,

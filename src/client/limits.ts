@@ -1,6 +1,6 @@
 /** Service status and a user's limits. */
 import { JsonFraction, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
-import { readObject } from './replies.ts';
+import { readObject } from './read-members.ts';
 
 export interface Limits {
   readonly tier: string;

@@ -9,79 +9,41 @@
  * `target: { account: 1, isSpot: false }`, and `reduceOnly` where they may only reduce a position.
  */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
+import type { JsonValue } from '../codec/json-tree.ts';
+import type {
+  AtRisk,
+  ClosePreview,
+  MarginAccounts,
+  MarginWarning,
+  Position,
+  Simulation,
+} from '../codec/reply-types.ts';
+import { AT_RISK, CLOSE_ALL_PREVIEW, MARGIN, POSITION, SIMULATION } from '../codec/shapes/account-shapes.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
-import { invalidArgument, invalidResponse } from './errors.ts';
+import { invalidArgument } from './errors.ts';
 import type { EventStream, Reconnect } from './event-stream.ts';
 import type { HttpExchange } from './http-transport.ts';
-import { readArray, readObject, stringOrNull } from './replies.ts';
+import { readArray, readObject } from './read-members.ts';
+import { replyReader } from './reply-reader.ts';
 
-export interface Position {
-  readonly assetId: string;
-  readonly subAccount: number;
-  readonly side: 'long' | 'short' | 'closed';
-  readonly size: string;
-  /** USD: proceeds of sells minus costs of buys, including fees. */
-  readonly quoteCredits: string;
-  readonly quoteLiabilities: string;
-  readonly entryPrice: string | null;
-  readonly markPrice: string | null;
-  readonly unrealizedPnl: string | null;
-  readonly margin: string | null;
-  readonly leverage: string | null;
-  readonly liquidationPrice: string | null;
-}
+export type {
+  AtRisk,
+  CloseOrder,
+  ClosePreview,
+  MarginAccounts,
+  MarginFigures,
+  MarginWarning,
+  Position,
+  SideAtRisk,
+  Simulation,
+} from '../codec/reply-types.ts';
 
 /** A position as it was booked, of the stream. */
 export interface PositionChange extends Position {
   /** Time of the change. */
   readonly timestampNs: bigint;
-}
-
-export interface MarginFigures {
-  readonly equity: string;
-  /** Available for more risk, after subtracting open orders. */
-  readonly available: string;
-  readonly utilized: string;
-  readonly maintenanceSurplus: string;
-  readonly leverage: string | null;
-  readonly isSolvent: boolean;
-  readonly isLiquidatable: boolean;
-  /** Of the initial requirement. */
-  readonly initialSurplus: string;
-  readonly unrealizedPnl: string;
-  /** Null while a price is missing. */
-  readonly maintenanceRequirement: string | null;
-  /** Why figures of this account are not complete; empty when they are. */
-  readonly warnings: readonly MarginWarning[];
-}
-
-/** A price that is missing, or that is too old, so that the last stored one counts. */
-export interface MarginWarning {
-  readonly code: string;
-  /** For people; may change. */
-  readonly message: string;
-  readonly assetId: string | null;
-}
-
-/** By sub-account. */
-export type MarginAccounts = ReadonlyMap<number, MarginFigures>;
-
-/** One order that would close a position: raw book units, to be signed as a reduce-only market order. */
-export interface CloseOrder {
-  readonly assetId: string;
-  readonly side: SideWord;
-  readonly quantity: number;
-  readonly oraclePrice: string;
-  readonly subAccount: number;
-}
-
-export interface ClosePreview {
-  readonly orders: readonly CloseOrder[];
-  /** Assets without a price, with the reason. */
-  readonly errors: ReadonlyMap<string, string>;
 }
 
 /** Human decimals. */
@@ -96,32 +58,6 @@ export interface SimulateTicket {
   readonly isSpot?: boolean;
   /** Applied before the trade; negative for withdrawals. */
   readonly transfers?: readonly { readonly assetId: string; readonly amount: string }[];
-}
-
-export interface Simulation {
-  readonly equity: string;
-  readonly available: string;
-  readonly maintenanceSurplus: string;
-  readonly leverage: string | null;
-  readonly marginRequired: string;
-  readonly marginImpact: string;
-  readonly isSolvent: boolean;
-  /** Whether the service would accept the order. */
-  readonly isAccepted: boolean;
-  readonly liquidationPrice: string | null;
-}
-
-/** One side of an asset over all accounts close to liquidation. */
-export interface SideAtRisk {
-  readonly quantity: string;
-  /** Average by quantity; null when no price above zero liquidates one of the accounts. */
-  readonly liquidationPrice: string | null;
-}
-
-export interface AtRisk {
-  readonly timestampNs: bigint;
-  /** By asset; those with nothing at risk are left out. */
-  readonly assets: ReadonlyMap<string, { readonly long: SideAtRisk; readonly short: SideAtRisk }>;
 }
 
 /** The parts of the client that margin calls use. */
@@ -157,10 +93,7 @@ export class MarginClient {
   /** Orders that would close all positions of a sub-account; sends nothing. */
   async closePreview(subAccount: number): Promise<ClosePreview> {
     const reply = await this.#get(`/positions/close-all/${this.#link.userId()}/${subAccount}`);
-    return readObject(reply, 'preview', (reader) => ({
-      orders: reader.array('orders').map(readCloseOrder),
-      errors: textsOf(reader.object('errors')),
-    }));
+    return readPreview(reply);
   }
 
   /** The account after a hypothetical trade; changes nothing. @throws RingbookError INVALID_REQUEST above 50M USD. */
@@ -212,120 +145,15 @@ function amount18(text: string): string {
   return amount.toString();
 }
 
-function readPosition(value: JsonValue): Position {
-  return readObject(value, 'position', (reader) => ({
-    assetId: reader.string('asset_id'),
-    subAccount: reader.integer('sub_account_index', 0, 255),
-    side: wordOf(reader.string('side'), ['long', 'short', 'closed']),
-    size: reader.string('size'),
-    quoteCredits: reader.string('quote_credits'),
-    quoteLiabilities: reader.string('quote_liabilities'),
-    entryPrice: stringOrNull(reader, 'entry_price'),
-    markPrice: stringOrNull(reader, 'mark_price'),
-    unrealizedPnl: stringOrNull(reader, 'unrealized_pnl'),
-    margin: stringOrNull(reader, 'margin'),
-    leverage: stringOrNull(reader, 'leverage'),
-    liquidationPrice: stringOrNull(reader, 'liquidation_price'),
-  }));
-}
+const readMargin = replyReader('margin', MARGIN);
+const readPosition = replyReader('position', POSITION);
+const readPreview = replyReader('preview', CLOSE_ALL_PREVIEW);
+const readSimulation = replyReader('simulation', SIMULATION);
+const readAtRisk = replyReader('at risk', AT_RISK);
 
 export function readFigures(value: JsonValue): MarginAccounts {
-  const { accounts, warnings } = readObject(value, 'margin', (reader) => ({
-    accounts: reader.object('accounts'),
-    // A service of before has none.
-    warnings: reader.has('warnings') ? reader.array('warnings').map(readWarning) : [],
-  }));
-  return new Map(
-    [...accounts].map(([index, account]) => {
-      const own = warnings.filter(({ subAccount }) => subAccount === Number(index));
-      return [
-        Number(index),
-        readAccount(
-          account,
-          own.map(({ warning }) => warning),
-        ),
-      ];
-    }),
-  );
-}
-
-function readWarning(value: JsonValue): { readonly subAccount: number; readonly warning: MarginWarning } {
-  return readObject(value, 'margin warning', (reader) => ({
-    subAccount: reader.integer('sub_account', 0, 255),
-    warning: {
-      code: reader.string('code'),
-      message: reader.string('message'),
-      assetId: stringOrNull(reader, 'asset'),
-    },
-  }));
-}
-
-function readAccount(value: JsonValue, warnings: readonly MarginWarning[]): MarginFigures {
-  return readObject(value, 'margin account', (reader) => ({
-    equity: reader.string('account_equity'),
-    available: reader.string('available_margin'),
-    utilized: reader.string('utilized_margin'),
-    maintenanceSurplus: reader.string('maintenance_margin_surplus'),
-    leverage: stringOrNull(reader, 'account_leverage'),
-    isSolvent: reader.boolean('is_solvent'),
-    isLiquidatable: reader.boolean('is_liquidatable'),
-    initialSurplus: reader.string('im_surplus'),
-    unrealizedPnl: reader.string('unrealized_pnl'),
-    maintenanceRequirement: stringOrNull(reader, 'mm_requirement'),
-    warnings,
-  }));
-}
-
-function readAtRisk(value: JsonValue): AtRisk {
-  return readObject(value, 'at risk', (reader) => ({
-    timestampNs: reader.u64('timestamp_ns'),
-    assets: new Map([...reader.object('assets')].map(([asset, sides]) => [asset, readSides(sides)])),
-  }));
-}
-
-function readSides(value: JsonValue): { readonly long: SideAtRisk; readonly short: SideAtRisk } {
-  const side = (sideValue: JsonValue): SideAtRisk =>
-    readObject(sideValue, 'side at risk', (reader) => ({
-      quantity: reader.string('quantity'),
-      liquidationPrice: stringOrNull(reader, 'liquidation_price'),
-    }));
-  return readObject(value, 'asset at risk', (reader) => ({
-    long: side(reader.object('long')),
-    short: side(reader.object('short')),
-  }));
-}
-
-function readCloseOrder(value: JsonValue): CloseOrder {
-  return readObject(value, 'close order', (reader) => ({
-    assetId: reader.string('asset_id'),
-    side: wordOf(reader.string('side'), ['Buy', 'Sell']),
-    quantity: reader.integer('quantity', 1, Number.MAX_SAFE_INTEGER),
-    oraclePrice: reader.string('oracle_price'),
-    subAccount: reader.integer('sub_account_index', 0, 255),
-  }));
-}
-
-function readSimulation(value: JsonValue): Simulation {
-  return readObject(value, 'simulation', (reader) => ({
-    equity: reader.string('account_equity'),
-    available: reader.string('available_margin'),
-    maintenanceSurplus: reader.string('mm_surplus'),
-    leverage: stringOrNull(reader, 'account_leverage'),
-    marginRequired: reader.string('margin_required'),
-    marginImpact: reader.string('margin_impact'),
-    isSolvent: reader.boolean('is_solvent'),
-    isAccepted: reader.boolean('trade_accepted'),
-    liquidationPrice: stringOrNull(reader, 'liquidation_price'),
-  }));
-}
-
-function wordOf<Word extends string>(text: string, words: readonly Word[]): Word {
-  const word = words.find((known) => known === text);
-  if (word === undefined) throw invalidResponse('margin', `${JSON.stringify(text)} is none of ${words.join(', ')}`);
-  return word;
-}
-
-function textsOf(members: JsonObject): ReadonlyMap<string, string> {
-  if (!isJsonObject(members)) throw invalidResponse('preview', 'errors is an object');
-  return new Map([...members].map(([name, text]) => [name, String(text)]));
+  const { accounts, warnings } = readMargin(value);
+  const warningsOf = (index: number): readonly MarginWarning[] =>
+    warnings.flatMap(({ subAccount, ...warning }) => (subAccount === index ? [warning] : []));
+  return new Map([...accounts].map(([index, figures]) => [index, { ...figures, warnings: warningsOf(index) }]));
 }

@@ -22,19 +22,17 @@ import { Addresses, isUnserved } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 import { type FeedItemError, FeedRequests, type JsonItem } from './feed-requests.ts';
 import { BookView, LocalBook } from './local-book.ts';
+import { readArray, readObject, stringOrNull } from './read-members.ts';
 import {
-  bestLevel,
   type Depth,
   type DepthLevel,
   type Kline,
   type PublicTrade,
-  readArray,
+  readBestLevel,
   readDepth,
   readKline,
-  readObject,
   readPublicTrade,
   readTicker,
-  stringOrNull,
   type Ticker,
 } from './replies.ts';
 import { openSocket, RECONNECT_MS, RECONNECT_MS_MAX, Reconnection } from './socket.ts';
@@ -527,8 +525,8 @@ const NOT_OBJECT = { code: 'INVALID_REQUEST', message: 'expected an object' } as
 const READERS: { readonly [Channel in FeedChannel]: (data: JsonObject) => FeedData[Channel] } = {
   bbo: (data) =>
     readObject(data, 'bbo', (reader) => ({
-      bid: bestLevel(reader, 'bid'),
-      ask: bestLevel(reader, 'ask'),
+      bid: readBestLevel(reader.value('bid') ?? null),
+      ask: readBestLevel(reader.value('ask') ?? null),
       sequenceNumber: reader.integer('sequence_number', 0, SAFE_MAX),
     })),
   trades: (data) => readArray(data.get('trades') ?? null, 'trades', readPublicTrade),

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tre
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
 import { invalidResponse, RingbookError } from './errors.ts';
 import { type HttpMethod, HttpTransport } from './http-transport.ts';
-import { readObject } from './replies.ts';
+import { readObject } from './read-members.ts';
 
 /** The token of the dev and test profiles; production has no default. */
 export const DEV_OPERATOR_TOKEN = 'ringbook-dev';

@@ -10,22 +10,17 @@
  */
 
 import type { JsonValue } from '../codec/json-tree.ts';
+import { USER_ORDER_RECORD } from '../codec/order-record.ts';
+import type { PositionBasis, SubAccountName, UserOrder } from '../codec/reply-types.ts';
+import { ACCOUNT_NAMES, POSITION_BASIS } from '../codec/shapes/account-shapes.ts';
 import type { UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
 import { type HttpExchange, queryText } from './http-transport.ts';
-import {
-  choice,
-  type OrderRecord,
-  type Page,
-  readArray,
-  readObject,
-  readOrderRecord,
-  readPage,
-  readUserTrade,
-  stringOrNull,
-  type UserTrade,
-} from './replies.ts';
+import { type Page, readPage, readUserTrade, type UserTrade } from './replies.ts';
+import { replyReader } from './reply-reader.ts';
 import { assetOf } from './signed-actions.ts';
+
+export type { PositionBasis, SubAccountName, UserOrder } from '../codec/reply-types.ts';
 
 /** All that are given must hold. */
 export interface UserHistoryQuery {
@@ -48,49 +43,9 @@ export interface UserOrderQuery extends UserHistoryQuery {
   readonly status?: 'open' | 'pending' | 'partial' | 'cancelled' | 'completed' | 'closed' | 'expired' | 'rejected';
 }
 
-/** An order as market data shows it. */
-export interface UserOrder extends OrderRecord {
-  readonly subAccount: number;
-  /** Target spot, else margin. */
-  readonly isSpot: boolean;
-  readonly lastUpdateNs: bigint;
-  /** Of an amend: the time of the last replace or amend; null if there was none. */
-  readonly revisionNs: bigint | null;
-}
-
 /** A confirmed trade with its sub-account. */
 export interface AccountTrade extends UserTrade {
   readonly subAccount: number;
-}
-
-/** A sub-account that the user named. */
-export interface SubAccountName {
-  readonly subAccount: number;
-  readonly name: string;
-}
-
-/**
- * What a position cost: average cost of confirmed trades, without fees and transfers. An estimate, not inventory. Decimal strings,
- * truncated to 18 decimals.
- */
-export interface PositionBasis {
-  readonly subAccount: number;
-  readonly assetId: string;
-  /** The target of the orders. */
-  readonly domain: 'margin' | 'spot';
-  /** Null in spot. */
-  readonly side: 'long' | 'short' | null;
-  readonly quantity: string;
-  /** USD. */
-  readonly cost: string;
-  /** USD per unit; null in spot. */
-  readonly entryPrice: string | null;
-  /** USD per unit; null in margin. */
-  readonly averageAcquisitionPrice: string | null;
-  /** Null without a stored price, and then so is what follows from it. */
-  readonly markPrice: string | null;
-  /** USD. */
-  readonly unrealizedPnl: string | null;
 }
 
 /** The parts of the client that these reads use. */
@@ -122,7 +77,7 @@ export class UserReads {
 
   /** Confirmed trades, newest first. @throws RingbookError as `orders`. */
   async trades(query: UserHistoryQuery = {}): Promise<Page<AccountTrade>> {
-    return readPage(await this.#get('trades', query.assetId, membersOf(query)), 'trades', readAccountTrade);
+    return readPage(await this.#get('trades', query.assetId, membersOf(query)), 'trades', readUserTrade);
   }
 
   /** Those that the user named, ascending. */
@@ -135,7 +90,7 @@ export class UserReads {
     const market = query.assetId === undefined ? '' : `/${assetOf(query.assetId)}`;
     const path = `/positions/user/${this.#link.userId()}/basis${market}`;
     const reply = await this.#exchange(`${path}${queryText({ sub_account: query.subAccount })}`);
-    return readArray(reply, 'position basis', readPositionBasis);
+    return readPositionBasis(reply);
   }
 
   async #get(kind: 'orders' | 'trades', assetId: string | undefined, members: object): Promise<JsonValue> {
@@ -153,44 +108,14 @@ function membersOf({ page, limit, startNs, endNs, side, subAccount }: UserHistor
   return { page, limit, ...times, side: side?.toLowerCase(), sub_account: subAccount };
 }
 
-export function readUserOrder(value: JsonValue): UserOrder {
-  const record = readOrderRecord(value);
-  return readObject(value, 'order record', (reader) => ({
-    ...record,
-    subAccount: reader.integer('account_index', 0, 255),
-    isSpot: reader.boolean('is_spot'),
-    lastUpdateNs: reader.u64('last_update_timestamp_ns'),
-    revisionNs: reader.has('authorization_revision') ? reader.u64('authorization_revision') : null,
-  }));
-}
+const readNames = replyReader('sub-account names', ACCOUNT_NAMES);
 
-export function readAccountTrade(value: JsonValue): AccountTrade {
-  const trade = readUserTrade(value);
-  return readObject(value, 'user trade', (reader) => ({ ...trade, subAccount: reader.integer('sub_account', 0, 255) }));
-}
+export const readUserOrder: (value: JsonValue) => UserOrder = replyReader('order record', USER_ORDER_RECORD);
+export const readPositionBasis: (value: JsonValue) => readonly PositionBasis[] = replyReader(
+  'position basis',
+  POSITION_BASIS,
+);
 
 export function readSubAccountNames(value: JsonValue): readonly SubAccountName[] {
-  return readObject(value, 'sub-account names', (reader) =>
-    reader.array('names').map((row) =>
-      readObject(row, 'sub-account name', (named) => ({
-        subAccount: named.integer('account_index', 0, 255),
-        name: named.string('name'),
-      })),
-    ),
-  );
-}
-
-export function readPositionBasis(value: JsonValue): PositionBasis {
-  return readObject(value, 'position basis', (reader) => ({
-    subAccount: reader.integer('sub_account', 0, 255),
-    assetId: reader.string('asset_id'),
-    domain: choice(reader, 'domain', ['margin', 'spot']),
-    side: reader.has('side') ? choice<'long' | 'short'>(reader, 'side', ['long', 'short']) : null,
-    quantity: reader.string('quantity'),
-    cost: reader.string('cost'),
-    entryPrice: stringOrNull(reader, 'entry_price'),
-    averageAcquisitionPrice: stringOrNull(reader, 'avg_acquisition_price'),
-    markPrice: stringOrNull(reader, 'mark_price'),
-    unrealizedPnl: stringOrNull(reader, 'unrealized_pnl'),
-  }));
+  return readNames(value).names;
 }

@@ -4,21 +4,26 @@
  * twice, in the type and in the shape, which the compiler holds to each other; the writer follows from the shape.
  */
 import { ORDER_FLAG, ORDER_STATUSES, type OrderStatus, revisionOf } from '../core/order-terms.ts';
+import type { OrderRecord, UserOrder } from './reply-types.ts';
+import { replyWriter } from './reply-writer.ts';
 import {
   ASSET_ID,
+  before,
   DECIMAL,
   FLAG,
+  inside,
   NANOSECONDS,
   named,
   nullable,
   ORDER_ID,
-  objectWriter,
+  open,
+  openWord,
   type Shape,
   SIDE,
   SUB_ACCOUNT,
+  unread,
   words,
 } from './shapes/shape-kit.ts';
-import { Type } from './shapes/type-builder.ts';
 
 /** The record with the names it has on the wire. */
 export interface OrderRecordView {
@@ -61,41 +66,41 @@ const STATUS: Shape<OrderStatus> = words(...ORDER_STATUSES);
 
 const RECORD_MEMBERS = {
   order_id: ORDER_ID,
-  base_asset: ASSET_ID,
+  base_asset: inside('assetId', ASSET_ID),
   side: SIDE,
   limit_price: nullable(DECIMAL),
   quantity: nullable(DECIMAL),
   amount: nullable(DECIMAL),
-  max_sellable_amount: nullable(DECIMAL),
-  max_sellable_quantity: nullable(DECIMAL),
+  max_sellable_amount: unread(nullable(DECIMAL)),
+  max_sellable_quantity: unread(nullable(DECIMAL)),
   confirmed_filled_quantity: DECIMAL,
   pending_filled_quantity: DECIMAL,
   confirmed_filled_amount: DECIMAL,
   pending_filled_amount: DECIMAL,
-  confirmed_trading_fees_amount: DECIMAL,
-  pending_trading_fees_amount: DECIMAL,
-  good_until_timestamp_ns: nullable(NANOSECONDS),
+  confirmed_trading_fees_amount: inside('confirmedTradingFees', DECIMAL),
+  pending_trading_fees_amount: inside('pendingTradingFees', DECIMAL),
+  good_until_timestamp_ns: inside('goodUntilNs', nullable(NANOSECONDS)),
   timestamp_ns: NANOSECONDS,
-  in_flight: FLAG,
-  canceled: FLAG,
-  status: STATUS,
+  in_flight: unread(FLAG),
+  canceled: unread(FLAG),
+  status: openWord(STATUS),
   trigger_above_price: nullable(DECIMAL),
   trigger_below_price: nullable(DECIMAL),
-  trigger_touched: nullable(FLAG),
+  trigger_touched: unread(nullable(FLAG)),
   parent_id: nullable(ORDER_ID),
-  last_update_timestamp_ns: nullable(NANOSECONDS),
-  is_immediate_or_cancel: FLAG,
-  is_fill_or_kill: FLAG,
-  is_liquidation: FLAG,
-  is_auto_deleverage: FLAG,
-  is_reduce_only: FLAG,
-  trigger_enabled_quantity: nullable(DECIMAL),
+  last_update_timestamp_ns: unread(nullable(NANOSECONDS)),
+  is_immediate_or_cancel: unread(FLAG),
+  is_fill_or_kill: unread(FLAG),
+  is_liquidation: unread(FLAG),
+  is_auto_deleverage: unread(FLAG),
+  is_reduce_only: before(false, FLAG),
+  trigger_enabled_quantity: unread(nullable(DECIMAL)),
 } as const;
 
-export const ORDER_RECORD: Shape<OrderRecordView> = named(
+export const ORDER_RECORD: Shape<OrderRecordView, OrderRecord> = named(
   'OrderRecord',
   'An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`; market in quote: `amount`',
-  Type.Object(RECORD_MEMBERS),
+  open(RECORD_MEMBERS),
 );
 
 /** What market data shows of an order beside its record (wire-additions.md 8.4). */
@@ -114,19 +119,19 @@ interface UserOrderRecordView extends OrderRecordView {
   readonly authorization_revision: bigint | null;
 }
 
-export const USER_ORDER_RECORD: Shape<UserOrderRecordView> = named(
+export const USER_ORDER_RECORD: Shape<UserOrderRecordView, UserOrder> = named(
   'UserOrderRecord',
   'An order as market data shows it: the record of the order service, its account, and its revision',
-  Type.Object({
+  open({
     ...RECORD_MEMBERS,
-    last_update_timestamp_ns: NANOSECONDS,
-    account_index: SUB_ACCOUNT,
+    last_update_timestamp_ns: inside('lastUpdateNs', NANOSECONDS),
+    account_index: inside('subAccount', SUB_ACCOUNT),
     is_spot: FLAG,
-    authorization_revision: nullable(NANOSECONDS),
+    authorization_revision: inside('revisionNs', nullable(NANOSECONDS)),
   }),
 );
 
-const writeUserOrder: (view: UserOrderRecordView) => string = objectWriter(USER_ORDER_RECORD);
+const writeUserOrder: (view: UserOrderRecordView) => string = replyWriter(USER_ORDER_RECORD);
 
 /** The JSON of a record on market data. */
 export function userOrderRecord(view: OrderRecordView, terms: OrderTerms): string {
@@ -141,4 +146,4 @@ export function userOrderRecord(view: OrderRecordView, terms: OrderTerms): strin
 }
 
 /** The JSON of a record. */
-export const orderRecord: (view: OrderRecordView) => string = objectWriter(ORDER_RECORD);
+export const orderRecord: (view: OrderRecordView) => string = replyWriter(ORDER_RECORD);

@@ -8,7 +8,6 @@ import fc from 'fast-check';
 import { readFigures } from '../../src/client/margin.ts';
 import { readOrderEvent } from '../../src/client/order-events.ts';
 import {
-  readArray,
   readBatchResults,
   readDepth,
   readInventory,
@@ -22,12 +21,7 @@ import {
   readTicker,
   readUserTrade,
 } from '../../src/client/replies.ts';
-import {
-  readAccountTrade,
-  readPositionBasis,
-  readSubAccountNames,
-  readUserOrder,
-} from '../../src/client/user-reads.ts';
+import { readPositionBasis, readSubAccountNames, readUserOrder } from '../../src/client/user-reads.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { ORDER_RECORD } from '../../src/codec/order-record.ts';
@@ -71,9 +65,9 @@ const READERS: readonly (readonly [string, TSchema, (value: JsonValue) => unknow
   ['open interest', OPEN_INTEREST, readOpenInterest],
   ['an inventory', INVENTORY, readInventory],
   ['a page of orders with filters', USER_ORDER_PAGE, (value) => readPage(value, 'orders', readUserOrder)],
-  ['a page of trades with filters', USER_TRADE_PAGE, (value) => readPage(value, 'trades', readAccountTrade)],
+  ['a page of trades with filters', USER_TRADE_PAGE, (value) => readPage(value, 'trades', readUserTrade)],
   ['names of sub-accounts', ACCOUNT_NAMES, readSubAccountNames],
-  ['what positions cost', POSITION_BASIS, (value) => readArray(value, 'position basis', readPositionBasis)],
+  ['what positions cost', POSITION_BASIS, readPositionBasis],
   ['figures of margin', MARGIN, readFigures],
   ['an order event', ORDER_EVENT, (value) => readOrderEvent(value, 1n)],
 ];

@@ -12,6 +12,20 @@ import type {
   TransferRead,
 } from '../action-types.ts';
 import type { InventoryView } from '../inventory-reply.ts';
+import type {
+  ApprovalReply,
+  AtRisk,
+  ClosePreview,
+  Inventory,
+  MarginReply,
+  NextNonces,
+  Position,
+  PositionBasis,
+  Renaming,
+  Simulation,
+  SubAccountName,
+  Withdrawal,
+} from '../reply-types.ts';
 import type { SignerKey } from '../signatures.ts';
 import type { SpelledAsset, SpelledChain } from '../signed-text.ts';
 import { pageOf } from './order-reply-shapes.ts';
@@ -19,6 +33,7 @@ import { ACTION_SIGNING, SIGNER_KEY } from './order-shapes.ts';
 import {
   ASSET_ID,
   ASSET_ID_GIVEN,
+  before,
   COUNT,
   choice,
   closed,
@@ -32,12 +47,14 @@ import {
   inside,
   leftOut,
   listOf,
+  mapByNumber,
   mapOf,
   NANOSECONDS,
   NULL,
   named,
   nullable,
   open,
+  openWord,
   optional,
   readAs,
   type Shape,
@@ -49,6 +66,7 @@ import {
   U64,
   USER_ID,
   USER_ID_GIVEN,
+  unread,
   WHOLE,
   words,
 } from './shape-kit.ts';
@@ -80,35 +98,35 @@ export const EMPTY: Shape = named('Empty', 'Done', Type.Object({}));
 
 const LEGS = closed({ credits: DECIMAL, liabilities: DECIMAL });
 
-export const INVENTORY: Shape<InventoryView> = named(
+export const INVENTORY: Shape<InventoryView, { readonly accounts: Inventory }> = named(
   'Inventory',
   'What is owned and not locked, by sub-account; order holds do not reduce it',
-  Type.Object({
-    is_mm: described(FLAG, 'a market maker'),
-    accounts: mapOf(
+  open({
+    is_mm: unread(described(FLAG, 'a market maker')),
+    accounts: mapByNumber(
       INDEX_NAME,
-      Type.Object({
-        kind: words('spot', 'cross_margin', 'isolated_margin'),
+      open({
+        kind: openWord(words('spot', 'cross_margin', 'isolated_margin')),
         name: TEXT,
-        asset: optional(described(ASSET_ID, 'isolated accounts only')),
+        asset: unread(optional(described(ASSET_ID, 'isolated accounts only'))),
         spot: mapOf(ASSET_NAME, DECIMAL),
-        margins: mapOf(ASSET_NAME, Type.Object({ base: LEGS, quote: LEGS })),
+        margins: unread(mapOf(ASSET_NAME, Type.Object({ base: LEGS, quote: LEGS }))),
       }),
     ),
   }),
 );
 
-const POSITION: Shape = named(
+export const POSITION: Shape<unknown, Position> = named(
   'Position',
   'A margin position with its two legs; `closed` while only a quote rest is left',
-  Type.Object({
+  open({
     asset_id: ASSET_ID,
-    name: described(TEXT, "the sub-account's"),
-    sub_account_index: SUB_ACCOUNT,
+    name: unread(described(TEXT, "the sub-account's")),
+    sub_account_index: inside('subAccount', SUB_ACCOUNT),
     side: words('long', 'short', 'closed'),
     size: DECIMAL,
-    base_credits: DECIMAL,
-    base_liabilities: DECIMAL,
+    base_credits: unread(DECIMAL),
+    base_liabilities: unread(DECIMAL),
     quote_credits: DECIMAL,
     quote_liabilities: DECIMAL,
     entry_price: optional(nullable(DECIMAL)),
@@ -122,21 +140,21 @@ const POSITION: Shape = named(
 export const POSITIONS: Shape = listOf(POSITION);
 export const POSITION_PAGE: Shape = pageOf('PositionPage', 'positions', 'total_positions', POSITION);
 
-export const CLOSE_ALL_PREVIEW: Shape = named(
+export const CLOSE_ALL_PREVIEW: Shape<unknown, ClosePreview> = named(
   'CloseAllPreview',
   'The market orders that would close every position of a sub-account; an asset without a price stands under `errors`',
-  Type.Object({
+  open({
     orders: listOf(
-      Type.Object({
+      open({
         asset_id: ASSET_ID,
         side: SIDE,
         quantity: described(COUNT, 'raw book units'),
-        suggested_max_sellable_amount: nullable(COUNT),
+        suggested_max_sellable_amount: unread(nullable(COUNT)),
         oracle_price: DECIMAL,
-        book_price_decimals: DECIMALS,
-        book_quantity_decimals: DECIMALS,
-        sub_account_index: SUB_ACCOUNT,
-        reduce_only: FLAG,
+        book_price_decimals: unread(DECIMALS),
+        book_quantity_decimals: unread(DECIMALS),
+        sub_account_index: inside('subAccount', SUB_ACCOUNT),
+        reduce_only: unread(FLAG),
       }),
     ),
     errors: mapOf(ASSET_NAME, TEXT),
@@ -151,37 +169,43 @@ const MARGIN_POSITION = Type.Object({
   margin: described(DECIMAL, 'its part of `mm_requirement`'),
 });
 
-export const MARGIN: Shape = named(
+export const MARGIN: Shape<unknown, MarginReply> = named(
   'Margin',
   'The margin accounts: equity at mark, the surpluses at the worse of oracle and mark. `available_margin` is trading capacity',
-  Type.Object({
-    accounts: mapOf(
+  open({
+    accounts: mapByNumber(
       INDEX_NAME,
-      Type.Object({
-        account_equity: DECIMAL,
-        available_margin: DECIMAL,
-        utilized_margin: DECIMAL,
-        maintenance_margin_surplus: DECIMAL,
-        account_leverage: nullable(DECIMAL),
+      open({
+        account_equity: inside('equity', DECIMAL),
+        available_margin: inside('available', DECIMAL),
+        utilized_margin: inside('utilized', DECIMAL),
+        maintenance_margin_surplus: inside('maintenanceSurplus', DECIMAL),
+        account_leverage: inside('leverage', nullable(DECIMAL)),
         is_solvent: FLAG,
         is_liquidatable: FLAG,
-        im_surplus: DECIMAL,
+        im_surplus: inside('initialSurplus', DECIMAL),
         unrealized_pnl: DECIMAL,
-        positions: optional(nullable(listOf(MARGIN_POSITION))),
-        total_upnl: DECIMAL,
-        mm_requirement: nullable(described(DECIMAL, 'maintenance requirement; null while a price is missing')),
-        net_apy: nullable(DECIMAL),
-        margin_calls: listOf(TEXT),
-        netting: nullable(listOf(TEXT)),
+        positions: unread(optional(nullable(listOf(MARGIN_POSITION)))),
+        total_upnl: unread(DECIMAL),
+        mm_requirement: inside(
+          'maintenanceRequirement',
+          nullable(described(DECIMAL, 'maintenance requirement; null while a price is missing')),
+        ),
+        net_apy: unread(nullable(DECIMAL)),
+        margin_calls: unread(listOf(TEXT)),
+        netting: unread(nullable(listOf(TEXT))),
       }),
     ),
-    warnings: listOf(
-      Type.Object({
-        sub_account: SUB_ACCOUNT,
-        code: words('PRICE_MISSING', 'PRICE_STALE'),
-        message: TEXT,
-        asset: nullable(ASSET_ID),
-      }),
+    warnings: before(
+      [],
+      listOf(
+        open({
+          sub_account: SUB_ACCOUNT,
+          code: openWord(words('PRICE_MISSING', 'PRICE_STALE')),
+          message: TEXT,
+          asset: inside('assetId', nullable(ASSET_ID)),
+        }),
+      ),
     ),
   }),
 );
@@ -190,7 +214,10 @@ export const SOLVENCY: Shape = named(
   'Solvency',
   'How far every margin account is from liquidation, in USD',
   Type.Object({
-    accounts: mapOf(INDEX_NAME, Type.Object({ is_solvent: FLAG, distance_from_liquidation: DECIMAL })),
+    accounts: mapOf(
+      INDEX_NAME,
+      open({ is_solvent: FLAG, distance_from_liquidation: inside('maintenanceSurplus', DECIMAL) }),
+    ),
   }),
 );
 
@@ -230,33 +257,35 @@ export const SIMULATE_REQUEST: Shape<unknown, SimulateRead> = named(
   }),
 );
 
-export const SIMULATION: Shape = named(
+export const SIMULATION: Shape<unknown, Simulation> = named(
   'Simulation',
   'The margin account as it would be after the trade, and whether the trade would be admitted',
-  Type.Object({
-    account_equity: DECIMAL,
-    available_margin: DECIMAL,
-    mm_surplus: DECIMAL,
-    account_leverage: nullable(DECIMAL),
-    utilized_margin: DECIMAL,
+  open({
+    account_equity: inside('equity', DECIMAL),
+    available_margin: inside('available', DECIMAL),
+    mm_surplus: inside('maintenanceSurplus', DECIMAL),
+    account_leverage: inside('leverage', nullable(DECIMAL)),
+    utilized_margin: unread(DECIMAL),
     margin_required: DECIMAL,
     margin_impact: DECIMAL,
     is_solvent: FLAG,
-    trade_accepted: FLAG,
+    trade_accepted: inside('isAccepted', FLAG),
     liquidation_price: optional(nullable(DECIMAL)),
-    positions: listOf(
-      Type.Object({
-        asset_id: ASSET_ID,
-        side: words('Long', 'Short'),
-        size: DECIMAL,
-        notional_value: DECIMAL,
-        margin: DECIMAL,
-      }),
+    positions: unread(
+      listOf(
+        Type.Object({
+          asset_id: ASSET_ID,
+          side: words('Long', 'Short'),
+          size: DECIMAL,
+          notional_value: DECIMAL,
+          margin: DECIMAL,
+        }),
+      ),
     ),
   }),
 );
 
-const SIDE_AT_RISK = Type.Object({
+const SIDE_AT_RISK = open({
   quantity: described(DECIMAL, 'all positions of these accounts on this side'),
   liquidation_price: nullable(
     described(DECIMAL, 'average by quantity of the prices that liquidate an account while all other prices stay'),
@@ -264,12 +293,12 @@ const SIDE_AT_RISK = Type.Object({
 });
 
 /** wire.md G14. */
-export const AT_RISK: Shape = named(
+export const AT_RISK: Shape<unknown, AtRisk> = named(
   'AtRisk',
   'Positions of all accounts that borrow and have a maintenance surplus below a tenth of their maintenance requirement; assets without any are left out',
-  Type.Object({
+  open({
     timestamp_ns: NANOSECONDS,
-    assets: mapOf(ASSET_NAME, Type.Object({ long: SIDE_AT_RISK, short: SIDE_AT_RISK })),
+    assets: mapOf(ASSET_NAME, open({ long: SIDE_AT_RISK, short: SIDE_AT_RISK })),
   }),
 );
 
@@ -329,13 +358,11 @@ const TOKEN_ASSET = readAs(
     description: '`<token>@<chain id>`: an index names no token',
   }),
 );
-const ADDRESS = readAs(
-  'address',
-  Type.String({
-    pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
-    description: '64 hex digits, an address of 20 bytes first',
-  }),
-);
+const ADDRESS_TEXT = Type.String({
+  pattern: '^(?:0[xX])?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
+  description: '64 hex digits, an address of 20 bytes first',
+});
+const ADDRESS = readAs('address', ADDRESS_TEXT);
 
 const REQUEST_ID = Type.String({
   pattern: '^[A-Za-z0-9+/=_\\-.:]{1,40}$',
@@ -355,12 +382,12 @@ export const WITHDRAWAL: Shape<unknown, SignedWithdrawal> = named(
   }),
 );
 /** wire-additions: the next numbers of a chain (MON-02). */
-export const NEXT_NONCES: Shape = named(
+export const NEXT_NONCES: Shape<unknown, NextNonces> = named(
   'NextNonces',
   'The next number that no live row holds: the `nonce` that the next withdrawal, and the next settlement of a sub-account, may sign',
-  Type.Object({
+  open({
     withdrawal: COUNT,
-    settlements: mapOf(INDEX_NAME, COUNT),
+    settlements: mapByNumber(INDEX_NAME, COUNT),
   }),
 );
 
@@ -399,21 +426,23 @@ const APPROVAL = Type.Object({
   expiry: described(COUNT, '`validUntil` of the vault call, seconds'),
   epoch_hash: Type.Array(Type.Integer({ minimum: 0, maximum: 255 }), { minItems: 32, maxItems: 32 }),
 });
-export const WITHDRAWAL_QUEUE: Shape = named(
+export const WITHDRAWAL_QUEUE: Shape<unknown, readonly Omit<Withdrawal, 'status' | 'approvals'>[]> = named(
   'WithdrawalQueue',
   'Withdrawals that live or ended within a day, oldest first; an approved one has every signature that its vault asks for',
   listOf(
-    Type.Object({
-      tplus_user: USER_ID,
+    open({
+      tplus_user: unread(USER_ID),
       asset: ASSET_ID,
       amount: AMOUNT_TEXT,
       nonce: COUNT,
-      target: ADDRESS,
-      status: either(
-        Type.Object({ type: words('queued', 'filled', 'executed', 'expired', 'cancelled') }),
-        Type.Object({ type: Type.Literal('approved'), approvals: Type.Array(APPROVAL, { minItems: 1 }) }),
+      target: ADDRESS_TEXT,
+      status: unread(
+        either(
+          Type.Object({ type: words('queued', 'filled', 'executed', 'expired', 'cancelled') }),
+          Type.Object({ type: Type.Literal('approved'), approvals: Type.Array(APPROVAL, { minItems: 1 }) }),
+        ),
       ),
-      requested_at_ns: NANOSECONDS,
+      requested_at_ns: inside('requestedNs', NANOSECONDS),
     }),
   ),
 );
@@ -476,11 +505,11 @@ export const SETTLEMENT_REQUEST: Shape<unknown, SettlementRequestRead> = named(
   }),
 );
 
-const SETTLEMENT_APPROVAL = Type.Object({
-  inner: Type.Object({ nonce: COUNT, signature: described(TEXT, '65 bytes in hex') }),
+export const SETTLEMENT_APPROVAL: Shape<unknown, ApprovalReply> = open({
+  inner: open({ nonce: COUNT, signature: described(TEXT, '65 bytes in hex') }),
   expiry: described(COUNT, '`validUntil` of the vault call, seconds'),
 });
-export const SETTLEMENT_APPROVALS: Shape = named(
+export const SETTLEMENT_APPROVALS: Shape<unknown, readonly ApprovalReply[]> = named(
   'SettlementApprovals',
   'Approvals that were neither executed nor expired, by chain, sub-account and nonce',
   listOf(SETTLEMENT_APPROVAL),
@@ -545,28 +574,28 @@ export const RENAME_REQUEST: Shape<{ readonly name: string }> = named(
     }),
   }),
 );
-export const RENAMED: Shape = named(
+export const RENAMED: Shape<unknown, Renaming> = named(
   'Renamed',
   'The sub-account with its new name',
-  Type.Object({
-    sub_account_index: SUB_ACCOUNT,
-    name: TEXT,
-    account_index: SUB_ACCOUNT,
+  open({
+    sub_account_index: unread(SUB_ACCOUNT),
+    name: unread(TEXT),
+    account_index: unread(SUB_ACCOUNT),
     old_name: described(TEXT, 'the name before, the given or the default one'),
     new_name: TEXT,
   }),
 );
-export const ACCOUNT_NAMES: Shape = named(
+export const ACCOUNT_NAMES: Shape<unknown, { readonly names: readonly SubAccountName[] }> = named(
   'AccountNames',
   'Names that the user gave to sub-accounts, ascending by index',
-  Type.Object({ names: listOf(Type.Object({ account_index: SUB_ACCOUNT, name: TEXT })) }),
+  open({ names: listOf(open({ account_index: inside('subAccount', SUB_ACCOUNT), name: TEXT })) }),
 );
 
-export const POSITION_BASIS: Shape = named(
+export const POSITION_BASIS: Shape<unknown, readonly PositionBasis[]> = named(
   'PositionBasis',
   'What positions cost: average cost of confirmed trades, by sub-account, asset and domain',
   listOf(
-    Type.Object({
+    open({
       sub_account: SUB_ACCOUNT,
       asset_id: ASSET_ID,
       domain: described(words('margin', 'spot'), 'target of the trades'),
@@ -574,7 +603,10 @@ export const POSITION_BASIS: Shape = named(
       quantity: described(DECIMAL, 'size; 0 is left out'),
       cost: described(DECIMAL, 'USD: quantity × average price'),
       entry_price: described(nullable(DECIMAL), 'average price in margin, null in spot'),
-      avg_acquisition_price: described(nullable(DECIMAL), 'average price in spot, null in margin'),
+      avg_acquisition_price: inside(
+        'averageAcquisitionPrice',
+        described(nullable(DECIMAL), 'average price in spot, null in margin'),
+      ),
       mark_price: described(nullable(DECIMAL), 'null without a stored price'),
       unrealized_pnl: described(nullable(DECIMAL), 'USD: (mark − average) × quantity, negated for a short'),
     }),

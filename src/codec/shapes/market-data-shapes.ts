@@ -1,4 +1,5 @@
 /** Public market data: REST replies and stream payloads (wire.md 8, 9.6, 9.7). */
+import type { DepthLevel, Kline, OpenInterestRow, PublicTrade, Ticker } from '../reply-types.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import {
   ASSET_ID,
@@ -7,13 +8,16 @@ import {
   DECIMAL,
   described,
   FLAG,
+  inside,
   listOf,
   NANOSECONDS,
   named,
   nullable,
+  open,
   optional,
   type Shape,
   TEXT,
+  unread,
   words,
 } from './shape-kit.ts';
 import { Type } from './type-builder.ts';
@@ -32,10 +36,10 @@ export const DEPTH_DIFF: Shape = named(
   Type.Object({ asks: LEVELS, bids: LEVELS, sequence_number: COUNT }),
 );
 
-export const KLINE: Shape = named(
+export const KLINE: Shape<unknown, Kline> = named(
   'Kline',
   'One bucket of trading, a second unless an interval was given; volume in quote',
-  Type.Object({
+  open({
     open: DECIMAL,
     high: DECIMAL,
     low: DECIMAL,
@@ -56,23 +60,23 @@ export const KLINE_PAGE: Shape = pageOf('KlinePage', 'items', null, KLINE, {
 });
 export const KLINES: Shape = listOf(KLINE);
 
-function publicTrade(title: string, description: string, ...statuses: readonly string[]): Shape {
+function publicTrade(title: string, description: string, ...statuses: readonly string[]): Shape<unknown, PublicTrade> {
   return named(
     title,
     description,
-    Type.Object({
+    open({
       asset_id: ASSET_ID,
       trade_id: COUNT,
       price: DECIMAL,
       quantity: DECIMAL,
       timestamp_ns: NANOSECONDS,
       buyer_is_maker: FLAG,
-      status: words(...statuses),
+      status: unread(words(...statuses)),
     }),
   );
 }
 
-export const PUBLIC_TRADE: Shape = publicTrade('PublicTrade', 'A confirmed trade', 'Confirmed');
+export const PUBLIC_TRADE: Shape<unknown, PublicTrade> = publicTrade('PublicTrade', 'A confirmed trade', 'Confirmed');
 export const PUBLIC_TRADES: Shape = listOf(PUBLIC_TRADE);
 export const TRADE_EVENT: Shape = named(
   'TradeEvent',
@@ -84,12 +88,12 @@ export const TRADE_EVENT: Shape = named(
   }),
 );
 
-const BEST_LEVEL = Type.Object({ price: DECIMAL, size: DECIMAL });
+export const BEST_LEVEL: Shape<unknown, DepthLevel> = open({ price: DECIMAL, size: inside('quantity', DECIMAL) });
 
-export const TICKER: Shape = named(
+export const TICKER: Shape<unknown, Ticker> = named(
   'Ticker',
   'The last 24 hours, rolling; figures are null while nothing was traded in them',
-  Type.Object({
+  open({
     asset_id: ASSET_ID,
     last_price: nullable(DECIMAL),
     open: nullable(DECIMAL),
@@ -99,27 +103,27 @@ export const TICKER: Shape = named(
     price_change: nullable(DECIMAL),
     price_change_percent: nullable(DECIMAL),
     timestamp_ns: NANOSECONDS,
-    volume_24h: described(DECIMAL, 'equals `volume`'),
-    high_24h: nullable(DECIMAL),
-    low_24h: nullable(DECIMAL),
-    price_change_24h: nullable(DECIMAL),
-    price_change_pct_24h: nullable(DECIMAL),
+    volume_24h: unread(described(DECIMAL, 'equals `volume`')),
+    high_24h: unread(nullable(DECIMAL)),
+    low_24h: unread(nullable(DECIMAL)),
+    price_change_24h: unread(nullable(DECIMAL)),
+    price_change_pct_24h: unread(nullable(DECIMAL)),
     mark_price: described(nullable(DECIMAL), 'the last trade, or the oracle price when that is older than a minute'),
     index_price: described(nullable(DECIMAL), 'the oracle price; null when older than two hours'),
     best_bid: nullable(BEST_LEVEL),
     best_ask: nullable(BEST_LEVEL),
     open_interest: described(
-      nullable(Type.Object({ long: DECIMAL, short: DECIMAL, timestamp_ns: NANOSECONDS })),
+      nullable(open({ long: DECIMAL, short: DECIMAL, timestamp_ns: NANOSECONDS })),
       'null for a market that never had a position',
     ),
   }),
 );
 export const TICKERS: Shape = listOf(TICKER);
 
-export const OPEN_INTEREST: Shape = named(
+export const OPEN_INTEREST: Shape<unknown, OpenInterestRow> = named(
   'OpenInterest',
   'Credits and borrows of the asset over all margin positions, asset units; null for a market that never had one',
-  Type.Object({
+  open({
     asset_id: ASSET_ID,
     long: nullable(DECIMAL),
     short: nullable(DECIMAL),

@@ -4,8 +4,10 @@
  */
 import { FILL_STATUS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import { ORDER_RECORD, USER_ORDER_RECORD } from '../order-record.ts';
+import type { ActionTiming, BatchResult, OperationReply, RejectionDetail, UserTrade } from '../reply-types.ts';
 import {
   ASSET_ID,
+  before,
   COUNT,
   DECIMAL,
   described,
@@ -15,20 +17,22 @@ import {
   named,
   nullable,
   ORDER_ID,
+  open,
   optional,
   type Shape,
   SUB_ACCOUNT,
   TEXT,
+  unread,
   words,
 } from './shape-kit.ts';
 import { Type } from './type-builder.ts';
 
 const HOP = nullable(NANOSECONDS);
 
-const ACTION_TIMING: Shape = named(
+const ACTION_TIMING: Shape<unknown, ActionTiming> = named(
   'ActionTiming',
   "When the action passed each hop, on the node's clock; null for one that it did not reach",
-  Type.Object({
+  open({
     received_ns: NANOSECONDS,
     verified_ns: described(HOP, 'its signature was looked at'),
     sent_ns: HOP,
@@ -37,10 +41,10 @@ const ACTION_TIMING: Shape = named(
   }),
 );
 
-const REJECTION_DETAIL: Shape = named(
+export const REJECTION_DETAIL: Shape<unknown, Required<RejectionDetail>> = named(
   'RejectionDetail',
   'The error envelope of REST for the same rejection',
-  Type.Object({
+  open({
     code: described(TEXT, 'an error code'),
     field: nullable(described(TEXT, 'the member at fault')),
     message: described(TEXT, 'for people; may change'),
@@ -50,25 +54,25 @@ const REJECTION_DETAIL: Shape = named(
   }),
 );
 
-export const OPERATION_RESPONSE: Shape = named(
+export const OPERATION_RESPONSE: Shape<unknown, OperationReply> = named(
   'OperationResponse',
   '`Received`: the market has decided, the order rests or its fills are on their way. `Rejected` only in batches and on `/control`',
-  Type.Object({
+  open({
     order_id: described(TEXT, 'as received'),
     status: words('Received', 'Rejected'),
     reason: nullable(described(TEXT, 'an error code in PascalCase')),
     processed_at_ns: optional(nullable(NANOSECONDS)),
     timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
-    detail: optional(described(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract')),
+    detail: unread(optional(described(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract'))),
   }),
 );
 
-export const BATCH_RESPONSE: Shape = named(
+export const BATCH_RESPONSE: Shape<unknown, { readonly results: readonly BatchResult[] }> = named(
   'BatchResponse',
   'One result an item, in the order of the request',
-  Type.Object({
+  open({
     results: listOf(
-      Type.Object({
+      open({
         order_id: TEXT,
         status: words('Received', 'Rejected'),
         reason: nullable(described(TEXT, 'an error code in PascalCase')),
@@ -77,11 +81,11 @@ export const BATCH_RESPONSE: Shape = named(
   }),
 );
 
-export const CANCEL_ALL_AFTER_RESPONSE: Shape = named(
+export const CANCEL_ALL_AFTER_RESPONSE: Shape<unknown, { readonly firesAtNs: bigint | null }> = named(
   'CancelAllAfterResponse',
   'The timer as it runs now',
-  Type.Object({
-    timeout_ms: COUNT,
+  open({
+    timeout_ms: unread(COUNT),
     fires_at_ns: described(nullable(NANOSECONDS), "on the node's clock; null when no timer runs"),
   }),
 );
@@ -92,10 +96,10 @@ export const ACCEPTED: Shape = named(
   Type.Object({ status: words('accepted') }),
 );
 
-export const USER_TRADE: Shape = named(
+export const USER_TRADE: Shape<unknown, UserTrade> = named(
   'UserTrade',
   'One side of a trade. `Pending` at its match, then `Confirmed` once durable, or `Rollbacked`',
-  Type.Object({
+  open({
     asset_id: ASSET_ID,
     trade_id: COUNT,
     order_id: ORDER_ID,
@@ -106,9 +110,9 @@ export const USER_TRADE: Shape = named(
     is_buyer: FLAG,
     status: words(...Object.values(FILL_STATUS)),
     rollback_reason: nullable(described(TEXT, `of \`Rollbacked\`: one of ${ROLLBACK_WORDS.join(', ')}`)),
-    is_liquidation: FLAG,
-    is_auto_deleverage: FLAG,
-    sub_account: SUB_ACCOUNT,
+    is_liquidation: before(false, FLAG),
+    is_auto_deleverage: before(false, FLAG),
+    sub_account: before(0, SUB_ACCOUNT),
     trading_fee: optional(described(DECIMAL, 'USD; negative is a rebate')),
   }),
 );

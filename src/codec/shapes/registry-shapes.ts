@@ -1,6 +1,7 @@
 /** Markets and the registry (wire.md 7.2, 7.3). */
 import { DECIMALS_ASKED_MAX, DECIMALS_REFRESHED_MAX } from '../../core/limits.ts';
 import { MARKET_STATUS_WORD } from '../../core/order-terms.ts';
+import type { AssetName, Market, NettingParameter, RegistryReply } from '../reply-types.ts';
 import type { SpelledAsset } from '../signed-text.ts';
 import { pageOf } from './order-reply-shapes.ts';
 import {
@@ -18,10 +19,13 @@ import {
   named,
   nullable,
   open,
+  openWord,
   optional,
+  readAs,
   type Shape,
   TEXT,
   TOKEN_ID,
+  unread,
   WHOLE,
   words,
 } from './shape-kit.ts';
@@ -31,31 +35,31 @@ const INDEX_NAME = '^(?:0|[1-9][0-9]{0,4})$';
 const MAKER_RATE = Type.Integer({ description: '1e-6 of notional; negative is a rebate' });
 const TAKER_RATE = Type.Integer({ minimum: 0, description: '1e-6 of notional' });
 
-export const MARKET: Shape = named(
+export const MARKET: Shape<unknown, Market> = named(
   'Market',
   'A market has the id of its asset; prices and quantities of orders are integers: human × 10^decimals',
-  Type.Object({
+  open({
     asset_id: ASSET_ID,
-    book_price_decimals: DECIMALS,
-    book_quantity_decimals: DECIMALS,
-    max_leverage: nullable(DECIMAL),
-    isolated_only: FLAG,
+    book_price_decimals: inside('priceDecimals', DECIMALS),
+    book_quantity_decimals: inside('quantityDecimals', DECIMALS),
+    max_leverage: unread(nullable(DECIMAL)),
+    isolated_only: unread(FLAG),
     tick_size: DECIMAL,
     min_order_size: DECIMAL,
-    fee_schedule: Type.Object({ fee_account: TEXT, global: listOf(TEXT), per_asset: listOf(TEXT) }),
+    fee_schedule: unread(Type.Object({ fee_account: TEXT, global: listOf(TEXT), per_asset: listOf(TEXT) })),
     maker_fee_rate: MAKER_RATE,
     taker_fee_rate: TAKER_RATE,
-    status: words(...Object.values(MARKET_STATUS_WORD)),
-    self_trade_prevention: FLAG,
+    status: openWord(words(...Object.values(MARKET_STATUS_WORD))),
+    self_trade_prevention: unread(FLAG),
   }),
 );
-const SYMBOL_MAP: Shape = mapOf(
+export const SYMBOL_MAP: Shape<unknown, ReadonlyMap<string, AssetName>> = mapOf(
   INDEX_NAME,
-  Type.Object({
+  open({
     index: COUNT,
     symbol: TEXT,
     name: described(TEXT, 'the symbol unless the operator gave a name'),
-    asset_class: words('crypto', 'fiat', 'equity', 'commodity', 'index'),
+    asset_class: openWord(words('crypto', 'fiat', 'equity', 'commodity', 'index')),
     representations: described(listOf(TEXT), 'symbols of the tokens that deposit into this asset'),
   }),
 );
@@ -67,8 +71,8 @@ export const MARKETS: Shape = either(
   }),
 );
 /** Without netting the list is empty. */
-export const NETTING_PARAMETERS: Shape = listOf(
-  Type.Object({ asset: ASSET_ID, venue: TEXT, venue_asset: TEXT, cost: COUNT, residual: COUNT }),
+export const NETTING_PARAMETERS: Shape<unknown, readonly NettingParameter[]> = listOf(
+  open({ asset: ASSET_ID, venue: TEXT, venue_asset: TEXT, cost: COUNT, residual: COUNT }),
 );
 export const MARKET_REQUEST: Shape<unknown, { readonly asset: SpelledAsset }> = named(
   'MarketRequest',
@@ -76,23 +80,27 @@ export const MARKET_REQUEST: Shape<unknown, { readonly asset: SpelledAsset }> = 
   open({ asset_id: inside('asset', ASSET_ID_GIVEN) }),
 );
 
-const TOKEN_ROW = Type.Object({
-  address: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  maxDeposits: WHOLE,
-  max1hrDeposits: WHOLE,
-  minWeight: WHOLE,
-  max_deposits: WHOLE,
-  max_1hr_deposits: WHOLE,
+const TOKEN_ROW = open({
+  address: unread(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+  maxDeposits: unread(WHOLE),
+  max1hrDeposits: unread(WHOLE),
+  minWeight: unread(WHOLE),
+  max_deposits: readAs('whole', WHOLE),
+  max_1hr_deposits: readAs('whole', WHOLE),
   symbol: nullable(TEXT),
   decimals: Type.Integer({ minimum: 0, maximum: 255 }),
 });
 
-export const REGISTRY_ASSETS: Shape = named(
+export const REGISTRY_ASSETS: Shape<unknown, RegistryReply> = named(
   'RegistryAssets',
   'Assets by index, their tokens by address and chain',
   mapOf(INDEX_NAME, mapOf(TOKEN_ID['pattern'] as string, TOKEN_ROW)),
 );
-export const VAULTS: Shape = named('Vaults', 'Vaults in the order of their registration', listOf(TOKEN_ID));
+export const VAULTS: Shape<unknown, readonly string[]> = named(
+  'Vaults',
+  'Vaults in the order of their registration',
+  listOf(TOKEN_ID),
+);
 
 const FACTOR = Type.Integer();
 const FACTORS = listOf(FACTOR);
@@ -143,7 +151,7 @@ function assetList(title: string, countMax: number): Shape<unknown, AssetList> {
 
 export const DECIMALS_REQUEST: Shape<unknown, AssetList> = assetList('DecimalsRequest', DECIMALS_ASKED_MAX);
 export const DECIMALS_REFRESH: Shape<unknown, AssetList> = assetList('DecimalsRefresh', DECIMALS_REFRESHED_MAX);
-export const TOKEN_DECIMALS: Shape = named(
+export const TOKEN_DECIMALS: Shape<unknown, ReadonlyMap<string, number>> = named(
   'TokenDecimals',
   'Decimals by asset, as it was asked for; unknown ones are left out',
   mapOf(ASSET_ID_GIVEN['pattern'] as string, COUNT),

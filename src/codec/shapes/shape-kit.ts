@@ -4,6 +4,8 @@
  *
  *   shapes ─▶ shape-reader.ts           reads requests into values with the names inside the node, 400 with the member
  *          ─▶ canonical-text.ts         the signed bytes of an action
+ *          ─▶ reply-writer.ts           the bytes of a reply
+ *          ─▶ client/reply-reader.ts    the SDK's value of a reply
  *          ─▶ http/api/…                /api-doc.json and /async-api.json
  *          ─▶ tests                     every reply of a running node is validated against its shape
  *
@@ -23,6 +25,10 @@
  *              generated readers of orders are in schemas/wire-types.ts
  *   x-sent     of an object: its members in the order in which a missing one is named, where that is not the signed order
  *   x-parse, x-expected   of operators' bodies: the function that reads a value, and what a refusal expects (src/operator/body-shapes.ts)
+ *   x-before   of a reply: what stands for the member where a service of before does not send it
+ *
+ * In a reply they give the names and types of the SDK, and of the views that the node writes it from (reply-writer.ts,
+ * client/reply-reader.ts): '' is a member that the SDK does not have.
  */
 
 import type { TObject, TOptional, TProperties, TSchema } from '@sinclair/typebox';
@@ -62,6 +68,20 @@ export interface DomainTypes {
   readonly 'co-signers': readonly AdditionalSigner[];
 }
 
+/** The values of `x-as` of a reply, and what the SDK has for a member with it. */
+export interface ReplyTypes {
+  /** A base-10 text. */
+  readonly whole: bigint;
+  /** `0x` and hex. */
+  readonly 'hex amount': bigint;
+  /** An integer up to 2^64 − 1. */
+  readonly u64: bigint;
+  /** One of words to which a newer service may add some: any text is taken. */
+  readonly 'open word': string;
+  /** A map whose names are whole numbers. */
+  readonly 'by number': ReadonlyMap<number, unknown>;
+}
+
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
 type NameInside<Name, S> = S extends { readonly 'x-inside': infer Own } ? Own : Camel<Name>;
 type MemberInside<S extends TSchema> =
@@ -82,7 +102,7 @@ type ObjectInside<Properties extends TProperties> = {
 type ObjectOf<Properties extends TProperties> = TObject<Properties> & Carrier<ObjectInside<Properties>>;
 
 /** Words of a shape that are for the node alone: no document and no reader of trees heeds them. */
-export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as', 'x-sent', 'x-parse', 'x-expected'];
+export const INNER_WORDS: readonly string[] = ['x-inside', 'x-as', 'x-sent', 'x-parse', 'x-expected', 'x-before'];
 
 /** The name in the node of a member: '' for one that is only checked. */
 export function nameInside(name: string, shape: TSchema): string {
@@ -116,9 +136,28 @@ export function readAs<Name extends keyof DomainTypes, S extends TSchema>(
   type: Name,
   shape: S,
 ): Shape<S['static'], DomainTypes[Name]>;
+export function readAs<Name extends keyof ReplyTypes, S extends TSchema>(
+  type: Name,
+  shape: S,
+): Shape<S['static'], ReplyTypes[Name]>;
 export function readAs<S extends TSchema>(type: string, shape: S): S;
 export function readAs(type: string, shape: TSchema): TSchema {
   return { ...shape, 'x-as': type };
+}
+
+/** A member of a reply that the SDK does not have. */
+export function unread<S extends TSchema>(shape: S): S & { readonly 'x-inside': '' } {
+  return inside('', shape);
+}
+
+/** A member of a reply for which this value stands where a service of before does not send it. */
+export function before<T, Inside, Value>(value: Value, shape: Shape<T, Inside>): Shape<T, Inside | Value> {
+  return { ...shape, 'x-before': value };
+}
+
+/** One of words to which a newer service may add some. */
+export function openWord<S extends TSchema>(shape: S): Shape<S['static'], string> {
+  return readAs('open word', shape);
 }
 
 /** The object names a missing member in this order, which is not that of its signed text. */
@@ -171,12 +210,23 @@ export function listOf<S extends TSchema>(
 }
 
 /** An object with ids as member names. Read as a Map: an object would reorder index-like names. */
-export function mapOf<T>(namePattern: string, values: Shape<T>): Shape<ReadonlyMap<string, T>> {
-  return Type.Unsafe<ReadonlyMap<string, T>>({
+export function mapOf<S extends TSchema>(
+  namePattern: string,
+  values: S,
+): Shape<ReadonlyMap<string, S['static']>, ReadonlyMap<string, InsideOf<S>>> {
+  return Type.Unsafe({
     type: 'object',
     propertyNames: { type: 'string', pattern: namePattern },
     additionalProperties: values,
   });
+}
+
+/** An object with whole numbers as member names. */
+export function mapByNumber<S extends TSchema>(
+  namePattern: string,
+  values: S,
+): Shape<ReadonlyMap<string, S['static']>, ReadonlyMap<number, InsideOf<S>>> {
+  return readAs('by number', mapOf(namePattern, values)) as TSchema as Shape<never, ReadonlyMap<number, InsideOf<S>>>;
 }
 
 /** One of several string constants. */
@@ -307,37 +357,4 @@ export function alternativesOf(shape: TSchema): readonly TSchema[] {
 /** Whether an object of this shape may lack the member. */
 export function isOptional(shape: TSchema, name: string): boolean {
   return !((shape['required'] ?? []) as readonly string[]).includes(name);
-}
-
-// ---- writing by a shape
-
-/**
- * A writer of JSON objects of a shape: every member, in the order of the shape, without white space. Decimals and words of
- * an enumeration need no escapes and are written as they are.
- *
- * @param shape an object of strings, integers, booleans and nulls.
- */
-export function objectWriter<T>(shape: Shape<T>): (value: T) => string {
-  const members = Object.entries(shape['properties'] as Record<string, TSchema>).map(([name, member], index) => ({
-    name,
-    lead: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-    isBare: isBare(member),
-  }));
-  return (value) => {
-    let text = '';
-    for (const { name, lead, isBare } of members) {
-      const member = (value as Readonly<Record<string, string | number | bigint | boolean | null>>)[name];
-      const isString = typeof member === 'string';
-      text += lead + (isString ? (isBare ? `"${member}"` : JSON.stringify(member)) : String(member));
-    }
-    return `${text}}`;
-  };
-}
-
-/** Whether its strings are decimals or words of an enumeration. */
-function isBare(shape: TSchema): boolean {
-  const all = (shape['anyOf'] as readonly TSchema[] | undefined) ?? [shape];
-  return all.every(
-    ({ type, pattern, enum: words }) => type !== 'string' || pattern === DECIMAL['pattern'] || words !== undefined,
-  );
 }

@@ -14,6 +14,7 @@ import {
 import {
   ASSET_ID,
   ASSET_ID_GIVEN,
+  before,
   bytes,
   COUNT,
   choice,
@@ -22,6 +23,7 @@ import {
   described,
   either,
   FLAG,
+  inside,
   listOf,
   NANOSECONDS,
   NULL,
@@ -29,11 +31,13 @@ import {
   nullable,
   ORDER_ID,
   optional,
+  readAs,
   type Shape,
   SUB_ACCOUNT,
   TEXT,
   U64,
   USER_ID,
+  unread,
   words,
 } from './shape-kit.ts';
 import { Type } from './type-builder.ts';
@@ -79,10 +83,10 @@ export const ERROR: Shape = named(
 
 // ---- one-way streams
 
-const NAME = { order_id: ORDER_ID, asset_id: ASSET_ID, user_id: USER_ID };
+const NAME = { order_id: ORDER_ID, asset_id: ASSET_ID, user_id: unread(USER_ID) };
 const FAILED = Type.Object({
   order_id: ORDER_ID,
-  user_id: USER_ID,
+  user_id: unread(USER_ID),
   reason: optional(nullable(described(TEXT, 'an error code in PascalCase'))),
 });
 const CANCEL_REASON = described(
@@ -96,40 +100,43 @@ export const ORDER_EVENT: Shape = named(
   'One event, one tag. Every order ends with exactly one of `Canceled` and `Removed`. Quantities and prices are raw integers',
   choice({
     Created: Type.Object({
-      user_order: described(ORDER, 'as it was signed'),
-      signature: either(bytes(64), listOf(COUNT, { maxItems: 0 })),
-      book_timestamp_ns: NANOSECONDS,
-      limit_overrides: NULL,
-      limit_overrides_signature: NULL,
+      user_order: unread(described(ORDER, 'as it was signed')),
+      signature: unread(either(bytes(64), listOf(COUNT, { maxItems: 0 }))),
+      book_timestamp_ns: inside('timestampNs', NANOSECONDS),
+      limit_overrides: unread(NULL),
+      limit_overrides_signature: unread(NULL),
     }),
     Replaced: Type.Object({ ...NAME, new_quantity: COUNT, new_price: COUNT }),
     Amended: Type.Object({
       ...NAME,
       new_quantity: COUNT,
       remaining_quantity: described(COUNT, 'the total less what is filled, pending fills included'),
-      authorization_revision: described(NANOSECONDS, '`timestamp_ns` of the amend; what the next one is to expect'),
-      book_quantity_decimals: DECIMALS,
+      authorization_revision: inside(
+        'revisionNs',
+        described(NANOSECONDS, '`timestamp_ns` of the amend; what the next one is to expect'),
+      ),
+      book_quantity_decimals: unread(DECIMALS),
       timestamp_ns: NANOSECONDS,
-      operator_pubkey: NULL,
+      operator_pubkey: unread(NULL),
     }),
     Triggered: Type.Object({
       ...NAME,
       timestamp_ns: NANOSECONDS,
       trigger_price: COUNT,
-      quantity: described(COUNT, 'what this release activates'),
-      trigger_touched: Type.Literal(true),
+      quantity: before(null, described(COUNT, 'what this release activates')),
+      trigger_touched: unread(Type.Literal(true)),
     }),
     Canceled: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, reason: optional(nullable(CANCEL_REASON)) }),
     Removed: Type.Object({
       ...NAME,
       timestamp_ns: NANOSECONDS,
-      operator_pubkey: nullable(TEXT),
+      operator_pubkey: unread(nullable(TEXT)),
       reason: REMOVAL_REASON,
-      filled_quantity: COUNT,
-      confirmed_quantity: COUNT,
-      filled_amount: described(COUNT, 'USD as an integer of scale 10^-book_quantity_decimals, floored'),
-      confirmed_amount: COUNT,
-      book_quantity_decimals: DECIMALS,
+      filled_quantity: before(0, COUNT),
+      confirmed_quantity: before(0, COUNT),
+      filled_amount: unread(described(COUNT, 'USD as an integer of scale 10^-book_quantity_decimals, floored')),
+      confirmed_amount: unread(COUNT),
+      book_quantity_decimals: unread(DECIMALS),
     }),
     CreateFailed: FAILED,
     ReplaceFailed: FAILED,
@@ -138,7 +145,14 @@ export const ORDER_EVENT: Shape = named(
   }),
 );
 
-const AMOUNT_HEX = Type.String({ pattern: '^0x(?:0|[1-9a-f][0-9a-f]*)$', description: '18-decimal units, 0x hex' });
+/** Of 18-decimal units. */
+const AMOUNT_HEX = inside(
+  'amount18',
+  readAs(
+    'hex amount',
+    Type.String({ pattern: '^0x(?:0|[1-9a-f][0-9a-f]*)$', description: '18-decimal units, 0x hex' }),
+  ),
+);
 const CHAIN = Type.String({ pattern: '^[0-9a-f]{18}$' });
 
 export const ACCOUNT_EVENT: Shape = named(
@@ -146,33 +160,33 @@ export const ACCOUNT_EVENT: Shape = named(
   'An event of an account, published once it is durable',
   choice({
     DepositLanded: Type.Object({
-      user: USER_ID,
+      user: unread(USER_ID),
       asset: ASSET_ID,
       amount: AMOUNT_HEX,
       chain_id: CHAIN,
-      deposit_nonce: COUNT,
+      deposit_nonce: inside('nonce', readAs('u64', COUNT)),
       timestamp_ns: NANOSECONDS,
     }),
     WithdrawalCompleted: Type.Object({
-      user: USER_ID,
+      user: unread(USER_ID),
       asset: ASSET_ID,
       amount: AMOUNT_HEX,
       chain_id: CHAIN,
-      withdrawal_nonce: COUNT,
+      withdrawal_nonce: inside('nonce', readAs('u64', COUNT)),
       timestamp_ns: NANOSECONDS,
     }),
     PositionCleared: Type.Object({
-      user: USER_ID,
+      user: unread(USER_ID),
       asset: ASSET_ID,
-      sub_account_index: SUB_ACCOUNT,
+      sub_account_index: inside('subAccount', SUB_ACCOUNT),
       timestamp_ns: NANOSECONDS,
     }),
     SubAccountAssetTransferred: Type.Object({
-      user: USER_ID,
+      user: unread(USER_ID),
       asset: ASSET_ID,
       amount: AMOUNT_HEX,
-      source_sub_account_index: SUB_ACCOUNT,
-      target_sub_account_index: SUB_ACCOUNT,
+      source_sub_account_index: inside('sourceIndex', SUB_ACCOUNT),
+      target_sub_account_index: inside('targetIndex', SUB_ACCOUNT),
       timestamp_ns: NANOSECONDS,
     }),
   }),
