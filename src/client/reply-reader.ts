@@ -9,7 +9,6 @@
  *
  * The types of the values are those of the shapes, which the compiler checks. It loads in browsers: no Buffer, no TypeBox.
  */
-import type { TSchema } from '@sinclair/typebox';
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { isOptional, nameInside, type Shape } from '../codec/shapes/shape-kit.ts';
 import { must } from '../core/assert.ts';
@@ -31,7 +30,7 @@ export function replyReader<Inside>(what: string, shape: Shape<unknown, Inside>)
  */
 export function taggedReader(what: string, shape: Shape): (value: JsonValue) => Tagged | null {
   const reads = new Map(
-    (shape['oneOf'] as readonly TSchema[]).map(({ properties }) => {
+    (shape['oneOf'] as readonly Shape[]).map(({ properties }) => {
       const [tag, content] = must(Object.entries(properties as Members)[0], 'a tag of a choice');
       return [tag, readerFor(content, what)] as const;
     }),
@@ -49,10 +48,10 @@ export interface Tagged {
   readonly kind: string;
 }
 
-type Members = Readonly<Record<string, TSchema>>;
+type Members = Readonly<Record<string, Shape>>;
 
-function readerFor(shape: TSchema, what: string): Read {
-  const all = (shape['anyOf'] ?? shape['allOf']) as readonly TSchema[] | undefined;
+function readerFor(shape: Shape, what: string): Read {
+  const all = (shape['anyOf'] ?? shape['allOf']) as readonly Shape[] | undefined;
   if (all !== undefined) {
     const values = all.filter(({ type }) => type !== 'null');
     const read = readerFor(must(values[0], 'a shape of a value'), what);
@@ -62,7 +61,7 @@ function readerFor(shape: TSchema, what: string): Read {
     case 'object':
       return shape['properties'] === undefined ? mapReader(shape, what) : objectReader(shape, what);
     case 'array': {
-      const read = readerFor(shape['items'] as TSchema, what);
+      const read = readerFor(shape['items'] as Shape, what);
       return (value, name) => {
         if (!Array.isArray(value)) return unfit(what, value, name, 'expected an array');
         return (value as readonly JsonValue[]).map((item) => read(item, name));
@@ -77,7 +76,7 @@ function readerFor(shape: TSchema, what: string): Read {
   }
 }
 
-function objectReader(shape: TSchema, what: string): Read {
+function objectReader(shape: Shape, what: string): Read {
   const members = Object.entries(shape['properties'] as Members).flatMap(([name, member]) => {
     const inside = nameInside(name, member);
     return inside === '' ? [] : [{ name, inside, read: memberReader(member, isOptional(shape, name), what) }];
@@ -90,15 +89,15 @@ function objectReader(shape: TSchema, what: string): Read {
   };
 }
 
-function memberReader(shape: TSchema, isOptional: boolean, what: string): Read {
+function memberReader(shape: Shape, isOptional: boolean, what: string): Read {
   const read = readerFor(shape, what);
   const before = shape['x-before'];
   if (before === undefined && !isOptional) return read;
   return (value, name) => (isUnset(value) ? (before ?? null) : read(value, name));
 }
 
-function mapReader(shape: TSchema, what: string): Read {
-  const read = readerFor(shape['additionalProperties'] as TSchema, what);
+function mapReader(shape: Shape, what: string): Read {
+  const read = readerFor(shape['additionalProperties'] as Shape, what);
   const isByNumber = shape['x-as'] === 'by number';
   return (value, name) =>
     new Map(
@@ -109,7 +108,7 @@ function mapReader(shape: TSchema, what: string): Read {
 const WHOLE_FORM = /^(?:0|[1-9][0-9]{0,77})$/;
 const HEX_FORM = /^0x[0-9a-f]{1,64}$/;
 
-function textReader(shape: TSchema, what: string): Read {
+function textReader(shape: Shape, what: string): Read {
   const type = shape['x-as'];
   if (type === 'whole') return amountReader(what, WHOLE_FORM, 'expected a base-10 integer');
   if (type === 'hex amount') return amountReader(what, HEX_FORM, 'expected 0x hex');
@@ -126,7 +125,7 @@ function amountReader(what: string, form: RegExp, expected: string): Read {
     typeof value === 'string' && form.test(value) ? BigInt(value) : unfit(what, value, name, expected);
 }
 
-function integerReader(shape: TSchema, what: string): Read {
+function integerReader(shape: Shape, what: string): Read {
   const isLong = shape['format'] === 'uint64' || shape['x-as'] === 'u64';
   const min = (shape['minimum'] as number | undefined) ?? Number.MIN_SAFE_INTEGER;
   const max = (shape['maximum'] as number | undefined) ?? Number.MAX_SAFE_INTEGER;

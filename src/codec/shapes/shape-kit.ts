@@ -69,7 +69,7 @@ export interface DomainTypes {
 }
 
 /** The values of `x-as` of a reply, and what the SDK has for a member with it. */
-export interface ReplyTypes {
+interface ReplyTypes {
   /** A base-10 text. */
   readonly whole: bigint;
   /** `0x` and hex. */
