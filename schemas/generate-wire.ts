@@ -69,9 +69,12 @@ interface Member {
   readonly name: string;
   readonly schemas: readonly Schema[];
   readonly isOptional: boolean;
+  /** Whether null is read. */
   readonly isNullable: boolean;
   /** Whether null is left out of the signed text. */
   readonly isLeftOut: boolean;
+  /** Its value when it is absent, if that is neither null nor the one of its type. */
+  readonly initial: string | null;
   readonly note: string;
 }
 
@@ -105,14 +108,16 @@ function membersOf(schemas: readonly Schema[]): readonly Member[] {
   return names.map((wire) => {
     const having = objects.filter(({ properties }) => wire in properties);
     const found = having.map(({ properties }) => properties[wire] as Schema);
-    const isLeftOut = having.length < objects.length;
+    const isLeftOut = having.length < objects.length || wordOf(found, 'x-unset') !== undefined;
+    const isOptional = isLeftOut || having.some(({ required }) => !required.includes(wire));
     return {
       wire,
       name: wordOf(found, 'x-inside') ?? camel(wire),
       schemas: found,
-      isOptional: isLeftOut || having.some(({ required }) => !required.includes(wire)),
-      isNullable: isLeftOut || found.some((schema) => alternativesOf(schema).some(({ type }) => type === 'null')),
+      isOptional,
+      isNullable: found.some((schema) => alternativesOf(schema).some(({ type }) => type === 'null')),
       isLeftOut,
+      initial: found.every((schema) => 'default' in schema) ? JSON.stringify(found[0]?.['default']) : null,
       note: wordOf(found, 'description') ?? '',
     };
   });
@@ -148,11 +153,20 @@ function typeOf(member: Member): WireType {
 }
 
 function mayBeNull(member: Member): boolean {
-  return member.isNullable && typeOf(member).isNeverNull !== true;
+  return (member.isNullable || member.isLeftOut) && typeOf(member).isNeverNull !== true;
 }
 
 function insideType(member: Member): string {
   return `${typeOf(member).type}${mayBeNull(member) ? ' | null' : ''}`;
+}
+
+/** The value of an absent member. @throws Error for one that may be absent and then means nothing. */
+function noneOf(member: Member): string {
+  const { wire, isOptional, initial } = member;
+  const type = typeOf(member);
+  if (mayBeNull(member)) return 'null';
+  if (isOptional && initial === null && type.isNeverNull !== true) throw new Error(`${wire}: absent, it means nothing`);
+  return initial ?? type.none;
 }
 
 /** The members in the node, those of objects in place of the objects. */
@@ -220,7 +234,7 @@ function shapeLines(name: string, schemas: readonly Schema[]): readonly string[]
 
 function noneLines(request: Request): readonly string[] {
   const { name, type, inner, members } = request;
-  const value = (member: Member): string => `  ${member.name}: ${mayBeNull(member) ? 'null' : typeOf(member).none},`;
+  const value = (member: Member): string => `  ${member.name}: ${noneOf(member)},`;
   const own = besides(request);
   const none = `NO_${constant(type)}`;
   const common = commonLines(own).map((line) => `  ${line}`);
@@ -248,11 +262,11 @@ function commonLines(own: readonly Member[]): readonly string[] {
 function readStatement(member: Member, to: string): string {
   const type = typeOrNull(member);
   if (type === null) {
-    const values = kept(membersOf(member.schemas)).map((one) => `${one.name}: ${typeOf(one).none}`);
+    const values = kept(membersOf(member.schemas)).map((one) => `${one.name}: ${noneOf(one)}`);
     return `read${capital(camel(member.wire))}(cursor, ${member.name === '' ? `{ ${values.join(', ')} }` : to});`;
   }
   if (member.name === '') return member.isNullable ? `if (!cursor.readNull()) ${type.read};` : `${type.read};`;
-  const takesNull = mayBeNull(member) && !member.isLeftOut;
+  const takesNull = mayBeNull(member) && member.isNullable;
   return `${to}.${member.name} = ${takesNull ? `cursor.readNull() ? null : ${type.read}` : type.read};`;
 }
 
