@@ -98,6 +98,8 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
       'decodeCursor',
       'isProven',
     ],
+    // The thread of a cluster has the other end.
+    'ReplicatorEnd',
     ...['rowOf', 'differenceOf', 'userTradeBody', 'klineJson', 'arrayFrames'],
   ],
   'one step of a calculation, compared with a plain implementation or with values by hand': [

@@ -361,7 +361,10 @@ export class ClearingActor implements Actor {
    * No input is taken while messages wait for room, or have yet to be sent after a start; in a cluster none behind those that
    * fill a record, and none but questions by a node that follows.
    */
-  ready(): boolean {
+  ready(channel: number): boolean {
+    const inbox = this.#options.replication?.inbox;
+    // What the log gives is taken in every state: a full ring towards the gateway must not end a leadership.
+    if (channel === inbox?.channel) return inbox.hasRoom();
     if (this.#restoring !== null || !this.#flushOutboxes()) return false;
     const replicating = this.#replicating;
     return replicating === null || (replicating.role !== 'over' && this.#batch.bytes < BATCH_CLOSES_AT_BYTES);
@@ -396,8 +399,10 @@ export class ClearingActor implements Actor {
     return this.#state !== null && this.#state.firing.size > 0;
   }
 
-  handle(_lane: number, typeId: number, views: Views, at: number, bytes: number): void {
-    if (typeId === NodeQuery.typeId) {
+  handle(channel: number, typeId: number, views: Views, at: number, bytes: number): void {
+    const inbox = this.#options.replication?.inbox;
+    if (channel === inbox?.channel) inbox.receive(typeId, views, at);
+    else if (typeId === NodeQuery.typeId) {
       const query = readPlain<ClearingQuery>(views, at + NodeQuery.bytes, NodeQuery.textBytes(views, at));
       this.#questions.push({ request: NodeQuery.requestId(views, at), query });
     } else if (typeId === NodeHook.typeId) {

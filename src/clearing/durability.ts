@@ -92,6 +92,8 @@ export interface ReplicatedJournal {
   recoverThrough(last: Sequence): Recovery;
   /** Place of a record that is there; zeros and epoch 0 for sequence 0. */
   placeAt(sequence: Sequence): { readonly hash: Uint8Array; readonly epoch: number };
+  /** The whole record, for a sequence that is there. */
+  bytesAt(sequence: Sequence): Uint8Array;
   /** The unknown tail is stored, on the disk when it returns. */
   markStored(): void;
   /** The unknown tail goes into `dropped/`, which is on the disk before it leaves the journal. */

@@ -106,8 +106,12 @@ export interface ReplicatedLog {
   readonly waitsForStandby: boolean;
   /** After so many milliseconds without a begun record an alive record is begun: a third of the lease. */
   readonly aliveMs: number;
-  /** Once, before any other call. */
-  opened(journal: OpenedJournal): void;
+  /**
+   * Once, before any other call.
+   *
+   * @param lastBytes the record at `applied`, valid until the call returns; null without one, and where it is too large for a stream.
+   */
+  opened(journal: OpenedJournal, lastBytes: Uint8Array | null): void;
   /** The bytes start on their way. */
   begin(record: BegunRecord): void;
   /** In the own journal and on the disk: of a followed record, and of an own one. */

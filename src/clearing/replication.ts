@@ -14,6 +14,7 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
+import type { Views } from '../core/views.ts';
 import type { ReplicatedJournal, SealedRecord } from './durability.ts';
 import type { Effect } from './effects.ts';
 import type { Batch, ClearingInput } from './inputs.ts';
@@ -24,6 +25,8 @@ import type { ClearingState } from './state.ts';
 
 /** A batch that has so many bytes takes no further input (cluster.md 5): with what may still be added its record is below 1,000,000. */
 export const BATCH_CLOSES_AT_BYTES: number = 512 * 1_024;
+/** A larger record, of one machine, is in no stream. */
+const STREAM_RECORD_BYTES_MAX = 1_000_000;
 /** Records that one flush of a node that follows takes at most, and their bytes. */
 const FOLLOWED_PER_FLUSH = 256;
 const FOLLOWED_BYTES_PER_FLUSH = 4 << 20;
@@ -33,8 +36,18 @@ const EVENTS_PER_TURN = 512;
 export interface Replication {
   readonly log: ReplicatedLog;
   readonly journal: ReplicatedJournal;
+  /** Where its messages come by a channel of the actor; absent: they come otherwise. */
+  readonly inbox?: LogInbox;
   /** Called when the own last record was not in the stream, and was put into `dropped/`. */
   readonly dropped?: (sequence: Sequence) => void;
+}
+
+/** The end of the log to which clearing's channel from the replicator leads. */
+export interface LogInbox {
+  readonly channel: number;
+  /** Whether another message may be taken: what was taken is bounded. */
+  readonly hasRoom: () => boolean;
+  readonly receive: (typeId: number, views: Views, at: number) => void;
 }
 
 /** What the actor does for it. */
@@ -148,7 +161,9 @@ export class Replicating {
     this.#role = 'following';
     const { hash, epoch } = this.#journal.placeAt(applied);
     const { handover } = this.#host.state().leadership;
-    this.#log.opened({ applied: { sequence: applied, hash }, epoch, tail, handover, timeNs });
+    const last = applied === 0 ? null : this.#journal.bytesAt(applied);
+    const lastBytes = last === null || last.length > STREAM_RECORD_BYTES_MAX ? null : last;
+    this.#log.opened({ applied: { sequence: applied, hash }, epoch, tail, handover, timeNs }, lastBytes);
   }
 
   /** Takes what the log gives: as much as one turn may. */

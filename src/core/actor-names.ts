@@ -4,6 +4,8 @@
 export const GATEWAY = 'front-door';
 export const CLEARING = 'clearing';
 export const MARKET_DATA = 'market-data';
+/** The protocol of a cluster; on one machine there is none. */
+export const REPLICATOR = 'replicator';
 /** The largest number that a configuration may have (config.ts). */
 export const SHARDS_MAX = 64;
 

@@ -2,9 +2,11 @@
 
 import { ClearingActor } from '../clearing/clearing-actor.ts';
 import { CURVE_K_MAX } from '../clearing/funds/rebalancing.ts';
+import { ClearingEnd } from '../clearing/log-codec.ts';
 import { type OrderVerifiers, verifyOrder } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
-import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../core/actor-names.ts';
+import type { Replication } from '../clearing/replication.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import type { Amount18 } from '../core/units.ts';
@@ -50,6 +52,11 @@ function createClearing(wiring: ActorWiring): ClearingActor {
       return isAttested;
     },
   };
+  const durability = new LmdbDurability(settings.dataDirectory, {
+    mapBytes: settings.mapBytes,
+    // The main thread claimed the directory before there were threads, and gives it free when they have ended.
+    lock: { epoch: words.epoch(), release: () => undefined },
+  });
   return new ClearingActor({
     liquidationEvent: (event) => monitor.event(event),
     atRiskCounts: (counts) => monitor.counts(counts),
@@ -58,11 +65,8 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     notBefore: (timeNs) => {
       if (wiring.clock instanceof SharedClock) wiring.clock.setTo(timeNs);
     },
-    durability: new LmdbDurability(settings.dataDirectory, {
-      mapBytes: settings.mapBytes,
-      // The main thread claimed the directory before there were threads, and gives it free when they have ended.
-      lock: { epoch: words.epoch(), release: () => undefined },
-    }),
+    durability,
+    replication: replicationOf(wiring, durability, log),
     rebalancingAtStart: ({ pools, curves }) => {
       for (const { asset, missing } of pools) {
         log.warn(
@@ -115,4 +119,22 @@ function createClearing(wiring: ActorWiring): ClearingActor {
 /** Blocks this thread: it has no event loop (operator-api.md 7.3 `delay_ms`). */
 function waitMs(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Null on one machine. */
+function replicationOf(
+  wiring: ActorWiring,
+  journal: LmdbDurability,
+  log: ReturnType<typeof createLogger>,
+): Replication | null {
+  const { log: begins } = settingsOf(wiring);
+  if (begins === undefined) return null;
+  const end = new ClearingEnd(wiring.publication(REPLICATOR), begins);
+  return {
+    log: end,
+    journal,
+    inbox: { channel: wiring.channelOf(REPLICATOR), hasRoom: end.hasRoom, receive: end.receive },
+    dropped: (sequence) =>
+      log.error({ sequence }, 'the last record of the journal is not in the stream: it is kept in dropped/'),
+  };
 }

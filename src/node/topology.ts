@@ -3,13 +3,13 @@
  *
  *   gateway ──reject──▶ market-i ──never-full──▶ clearing ──never-full──▶ gateway, market-i
  *        ▲────never-full────┘   └──drop-and-resync──▶ market-data ◀──drop-and-resync──┘
- *   gateway ──reject──▶ clearing
+ *   gateway ──reject──▶ clearing ◀──never-full──▶ replicator, in a cluster alone
  *
  * No edge blocks: markets and clearing keep what a full ring does not take in their retry buffers and read no new
  * commands meanwhile (retry-buffer.ts), so a full clearing ring reaches the client as 503 of the gateway.
  */
 
-import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../core/actor-names.ts';
 import {
   CLEARING_METRICS,
   GATEWAY_METRICS,
@@ -23,6 +23,13 @@ const MAIN_THREAD = 'main';
 const MARKET_BATCH_RECORDS = 256;
 const GATEWAY_BATCH_RECORDS = 512;
 const MARKET_DATA_BATCH_RECORDS = 1_024;
+const REPLICATOR_BATCH_RECORDS = 256;
+/** Half of it has room for the largest record of a stream, with what names it. */
+const REPLICATOR_RING_BYTES = 1 << 22;
+const REPLICATOR_EDGES: readonly EdgeSpec[] = [
+  { from: CLEARING, to: REPLICATOR, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
+  { from: REPLICATOR, to: CLEARING, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
+];
 /** Longest time between two ticks: also how late an expiry or a depth diff may be. */
 const TICK_MS = 5;
 
@@ -32,8 +39,10 @@ const TICK_MS = 5;
  */
 export const CLEARING_YOUNG_MEBIBYTES = 192;
 
+/** @param hasReplicator whether a thread beside clearing holds its log: in a cluster alone. */
 export function nodeTopology(
   config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'> & Partial<Pick<NodeConfig, 'isTraced'>>,
+  hasReplicator = false,
 ): Topology {
   const { marketShards, marketsOn, spinTurns } = config.threads;
   const shards = Array.from({ length: marketShards }, (_, shard) => marketActor(shard));
@@ -53,6 +62,7 @@ export function nodeTopology(
       ...(marketsOn === 'workers' ? shards.map((name) => worker(name)) : []),
       worker(CLEARING, { youngMebibytes: CLEARING_YOUNG_MEBIBYTES }),
       worker(MARKET_DATA, { waiting: 'event-loop', spinTurns: 0, onDeath: 'restart', ownsListener: true }),
+      ...(hasReplicator ? [worker(REPLICATOR, { waiting: 'event-loop', spinTurns: 0 })] : []),
     ],
     actors: [
       {
@@ -79,8 +89,11 @@ export function nodeTopology(
         batchRecordsMax: MARKET_DATA_BATCH_RECORDS,
         metrics: MARKET_DATA_METRICS,
       },
+      ...(hasReplicator
+        ? [{ name: REPLICATOR, thread: REPLICATOR, batchRecordsMax: REPLICATOR_BATCH_RECORDS, metrics: [] }]
+        : []),
     ],
-    edges: edges(shards, config.rings),
+    edges: [...edges(shards, config.rings), ...(hasReplicator ? REPLICATOR_EDGES : [])],
     tickMs: TICK_MS,
     ...(config.isTraced === true ? { tracedBeside: verifyThreads } : {}),
   };

@@ -1,5 +1,6 @@
 /** Settings of the actors on worker threads, beside their wiring. */
 
+import type { ReplicatedLog } from '../clearing/replicated-log.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
@@ -23,6 +24,8 @@ export interface WorkerSettings {
   readonly leadership: SharedArrayBuffer;
   /** Whether the node is one of several machines. */
   readonly isClustered: boolean;
+  /** How clearing begins on the log of a cluster, where there is a replicator; absent: its records are stored when they are flushed. */
+  readonly log?: Pick<ReplicatedLog, 'aliveMs' | 'waitsForStandby'>;
   /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */
   readonly hashSeed: bigint;
   /** What assertions of co-signers are judged by; null: none is valid. */

@@ -114,6 +114,10 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
     return decodeStandalone(this.#journal.bytesAt(sequence), sequence);
   }
 
+  bytesAt(sequence: Sequence): Uint8Array {
+    return this.#journal.bytesAt(sequence);
+  }
+
   markStored(): void {
     this.#journal.markStored();
   }

@@ -5,16 +5,20 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
+import { ReplicatorEnd } from '../../src/clearing/log-codec.ts';
 import { applyRecord } from '../../src/clearing/records.ts';
+import type { OpenedJournal } from '../../src/clearing/replicated-log.ts';
 import { liveOrders } from '../../src/clearing/restoring.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
-import { CLEARING, GATEWAY } from '../../src/core/actor-names.ts';
+import { CLEARING, GATEWAY, REPLICATOR } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { FILL_STATUS, SIDE } from '../../src/core/order-terms.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
+import type { Views } from '../../src/core/views.ts';
 import { DisconnectGroup } from '../../src/gateway/orders/entry/disconnect-group.ts';
+import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
 import { decodeStandalone, REPLICATED_RECORD_BYTES_MAX } from '../../src/storage/journal-record.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
 import { auditData, replayData } from '../../src/tools/audit-data.ts';
@@ -451,6 +455,128 @@ suite('what goes with a leader', () => {
       await standby.kill();
     });
   }
+});
+
+/** The replicator's thread with a stream in memory: appends are answered at once, records are given while there is room. */
+class StreamActor implements Actor {
+  readonly name = REPLICATOR;
+  readonly end: ReplicatorEnd;
+  readonly flushes: number[] = [];
+  journal: OpenedJournal | null = null;
+  lastBytes: Uint8Array | null = null;
+  isRestored = false;
+  follows = false;
+  #next = 0;
+  readonly #stream: ScriptedStream;
+
+  constructor(stream: ScriptedStream, wiring: ActorWiring) {
+    this.#stream = stream;
+    this.end = new ReplicatorEnd(wiring.publication(CLEARING), {
+      opened: (journal, lastBytes) => {
+        this.journal = journal;
+        this.lastBytes = lastBytes;
+        this.#next = journal.applied.sequence + 1;
+        const { tail } = journal;
+        if (tail === null) return;
+        const isThere = stream.append(tail.sequence, tail.bytes);
+        this.end.give({ kind: isThere ? 'tailStored' : 'tailDropped' });
+        if (isThere) this.#next += 1;
+      },
+      begin: ({ sequence, bytes }) => {
+        assert.ok(stream.append(sequence, bytes));
+        this.#next = sequence + 1;
+        this.end.give({ kind: 'stored', sequence });
+      },
+      flushed: ({ sequence, hash }) => {
+        assert.deepEqual(hash, decodeStandalone(stream.at(sequence), sequence).hash);
+        this.flushes.push(sequence);
+      },
+      restored: () => {
+        this.isRestored = true;
+      },
+    });
+  }
+
+  start(): void {}
+  stop(): void {}
+
+  ready(): boolean {
+    return true;
+  }
+
+  handle(_channel: number, typeId: number, views: Views, at: number): void {
+    this.end.receive(typeId, views, at);
+  }
+
+  endBatch(): void {
+    this.end.flush();
+    while (this.follows && this.end.hasRoom && this.#next <= this.#stream.records.length) {
+      this.end.give({ kind: 'record', sequence: this.#next as Sequence, bytes: this.#stream.at(this.#next) });
+      this.#next += 1;
+    }
+  }
+
+  tick(): void {}
+}
+
+suite('the seam over rings', () => {
+  function running(stream: ScriptedStream, directory: string, seed: number, forged: ReadonlySet<string> = new Set()) {
+    const journal = new LmdbDurability(directory);
+    const made: { actor?: StreamActor } = {};
+    const actor = (wiring: ActorWiring): StreamActor => {
+      made.actor = new StreamActor(stream, wiring);
+      return made.actor;
+    };
+    const node = new SimulatedNode({
+      ...{ durability: journal, replicator: { journal, actor }, forged, startNs: SIMULATION_START_NS, seed },
+    });
+    return { node, journal, actor: must(made.actor, 'the actor was made') };
+  }
+
+  test('a leader, a node that follows through a small ring, a takeover, a start with a tail: all over messages', async () => {
+    const stream = new ScriptedStream();
+    const traders = new Traders(7);
+    const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+    const leader = running(stream, first, 1, traders.forged);
+    assert.deepEqual(leader.actor.journal?.applied, { sequence: 0, hash: new Uint8Array(32) });
+    leader.actor.end.give({ kind: 'campaign', node: 'a', run: 'a', oms: null, mds: null });
+    leader.node.settle();
+    assert.ok(leader.actor.isRestored);
+    prepareMarkets(leader.node);
+    for (let step = 0; step < 1_500; step += 1) {
+      if (traders.random.below(3) === 0) traders.act(leader.node);
+      leader.node.simulation.step();
+    }
+    leader.node.settle();
+    assert.equal(leader.actor.flushes.length, stream.records.length);
+    assert.ok(leader.node.toldAs(FILL_STATUS.confirmed).length > 20);
+    await leader.journal.close();
+
+    const standby = running(stream, second, 2, traders.forged);
+    standby.actor.follows = true;
+    standby.node.settle();
+    const hashes = hashesOf(stream);
+    assert.equal(stateHash(standby.node.clearing.ledger), hashes.at(-1));
+    standby.actor.end.give({ kind: 'campaign', node: 'b', run: 'b', oms: null, mds: null });
+    standby.node.settle();
+    assert.ok(standby.actor.isRestored);
+    const last = stream.records.length;
+    await standby.journal.close();
+
+    // The first one has a record that no stream has; what it knows of its last one comes with its bytes.
+    const journal = new LmdbDurability(first);
+    const { timeNs } = decodeBatch(decodeStandalone(stream.at(last), last).payload);
+    journal.appendSealed(journal.seal(timeNs, new Uint8Array(16), 1), false);
+    await journal.close();
+    const back = running(stream, first, 3);
+    back.actor.follows = true;
+    back.node.settle();
+    assert.equal(droppedIn(first).length, 1);
+    const { applied } = must(back.actor.journal, 'it was opened');
+    assert.deepEqual(back.actor.lastBytes, stream.at(applied.sequence));
+    assert.equal(stateHash(back.node.clearing.ledger), hashesOf(stream).at(-1));
+    await back.journal.close();
+  });
 });
 
 function droppedIn(directory: string): readonly string[] {

@@ -3,17 +3,18 @@
  * seeded schedule; a disk in memory; signatures that are valid unless the test forged them.
  */
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
-import type { Durability } from '../../src/clearing/durability.ts';
+import type { Durability, ReplicatedJournal } from '../../src/clearing/durability.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import type { Reply } from '../../src/clearing/inputs.ts';
 import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
 import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
+import { ClearingEnd } from '../../src/clearing/log-codec.ts';
 import type { OrderToVerify } from '../../src/clearing/order-verdict.ts';
 import type { RecoveryProgress } from '../../src/clearing/recovery-steps.ts';
 import type { Replication } from '../../src/clearing/replication.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';
 import { UnflushedWindow } from '../../src/clearing/unflushed-window.ts';
-import { CLEARING, GATEWAY, MARKET_DATA, marketActor } from '../../src/core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../../src/core/actor-names.ts';
 import { must } from '../../src/core/assert.ts';
 import { parseHex } from '../../src/core/hex.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
@@ -142,6 +143,8 @@ export interface SimulatedNodeOptions {
   readonly batchRecordsMax?: number;
   /** The log of a cluster, with the journal on the node's disk. */
   readonly replication?: Replication;
+  /** The same over rings: the actor at their other end. */
+  readonly replicator?: { readonly journal: ReplicatedJournal; readonly actor: (wiring: ActorWiring) => Actor };
 }
 
 export class SimulatedNode {
@@ -169,7 +172,7 @@ export class SimulatedNode {
 
   constructor(options: SimulatedNodeOptions) {
     const { seed, forged, startNs } = options;
-    const plan = planTopology(nodeTopology(topologyOf(options.ringBytes ?? RING)), {
+    const plan = planTopology(nodeTopology(topologyOf(options.ringBytes ?? RING), options.replicator !== undefined), {
       mode: 'manual',
       notBeforeNs: startNs,
     });
@@ -205,6 +208,7 @@ export class SimulatedNode {
         return made.clearing;
       },
       [MARKET_DATA]: (wiring) => options.listeners?.data(wiring) ?? this.depth,
+      ...(options.replicator === undefined ? {} : { [REPLICATOR]: options.replicator.actor }),
     });
     this.gateway = must(made.gateway, 'the gateway was made');
     this.#fixture = must(made.fixture, 'the fixture was made');
@@ -310,7 +314,7 @@ export class SimulatedNode {
 
   #makeGateway(
     wiring: ActorWiring,
-    { acks, history, limits, listeners, published, replication, seed }: SimulatedNodeOptions,
+    { acks, history, limits, listeners, published, replication, replicator, seed }: SimulatedNodeOptions,
   ): { actor: GatewayActor; gateway: Gateway; fixture: ClearingClient } {
     const shards = [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))];
     const toClearing = wiring.publication(CLEARING);
@@ -335,7 +339,7 @@ export class SimulatedNode {
       shards,
       idKey: hashKeyOf(BigInt(seed)),
       wakeUp: wiring.wakeUp,
-      isCluster: replication !== undefined,
+      isCluster: replication !== undefined || replicator !== undefined,
       command: (command) => fixture.command(command),
       ask: () => Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'the simulation asks the state itself'))),
       counted: {
@@ -379,9 +383,10 @@ export class SimulatedNode {
 
   #makeClearing(
     wiring: ActorWiring,
-    { durability, checkpointAfter, recovering, startNs, replication }: SimulatedNodeOptions,
+    { durability, checkpointAfter, recovering, startNs, replication: given, replicator }: SimulatedNodeOptions,
     forged: ReadonlySet<string>,
   ): ClearingActor {
+    const replication = given ?? (replicator === undefined ? undefined : overRings(wiring, replicator.journal));
     return new ClearingActor({
       clock: wiring.clock,
       // Nodes of a cluster have a clock each.
@@ -413,6 +418,12 @@ export class SimulatedNode {
       },
     });
   }
+}
+
+function overRings(wiring: ActorWiring, journal: ReplicatedJournal): Replication {
+  const end = new ClearingEnd(wiring.publication(REPLICATOR), { aliveMs: 1_000, waitsForStandby: false });
+  const inbox = { channel: wiring.channelOf(REPLICATOR), hasRoom: end.hasRoom, receive: end.receive };
+  return { log: end, journal, inbox };
 }
 
 /** Whether a step of a liquidation or of the backstop is due, or an answer to one is on its way. */

@@ -3642,6 +3642,46 @@ export const Verdict = {
   toJson: (v: Views, at: number): unknown => plainJson(Verdict.read(v, at)),
 } as const;
 
+/** The plain form of LogMessage. */
+export interface LogMessageFields {
+  readonly textBytes: number;
+  readonly recordBytes: number;
+}
+
+/**
+ * What one end of the seam gives the other (src/clearing/log-codec.ts). Tail: `text_bytes` of plain JSON, then
+ * `record_bytes` of a journal record, from a multiple of 8 on.
+ */
+export const LogMessage = {
+  typeId: 80,
+  bytes: 8,
+  textBytes: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  recordBytes: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setRecordBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  read: (v: Views, at: number): LogMessageFields => ({
+    textBytes: v.u32[at >>> 2] as number,
+    recordBytes: v.u32[(at + 4) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: LogMessageFields): void => {
+    v.u32[at >>> 2] = fields.textBytes;
+    v.u32[(at + 4) >>> 2] = fields.recordBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 8),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(LogMessage.read(v, at)),
+} as const;
+
 /** The plain form of NodeQuery. */
 export interface NodeQueryFields {
   readonly requestId: number;
