@@ -8,7 +8,7 @@
  *   settlement   topics   topic0 │ user │ sub-account, uint64 │ nonce
  *                data     token out │ amount out │ token in │ amount in │ mode │ settler
  *
- * deposit-watcher.ts and event-watch.ts decide whether an event counts.
+ * event-watch.ts decides whether an event counts.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { SignerSetup } from '../clearing/signers/deposit-config.ts';
@@ -127,10 +127,7 @@ export function encodeWithdrawal(event: VaultEvent, topic: string = WITHDREW_TOP
 }
 
 /** @returns null for a log that is not a well-formed withdrawal. */
-export function decodeWithdrawal(
-  log: Pick<ChainLog, 'topics' | 'data'>,
-  topic: string = WITHDREW_TOPIC,
-): VaultEvent | null {
+function decodeWithdrawal(log: Pick<ChainLog, 'topics' | 'data'>, topic: string = WITHDREW_TOPIC): VaultEvent | null {
   const [topic0, userTopic = '', nonceTopic = ''] = log.topics;
   if (log.topics.length !== 3 || topic0 !== topic || log.data.length !== 2 * WORD_DIGITS) return null;
   const user = parseUserId(userTopic);
@@ -155,7 +152,7 @@ export function encodeSettlement(
 }
 
 /** @returns null for a log that is not a well-formed settlement. */
-export function decodeSettlement(log: Pick<ChainLog, 'topics' | 'data'>): VaultEvent | null {
+function decodeSettlement(log: Pick<ChainLog, 'topics' | 'data'>): VaultEvent | null {
   const [topic0, userTopic = '', accountTopic = '', nonceTopic = ''] = log.topics;
   if (log.topics.length !== 4 || topic0 !== SETTLED_TOPIC || log.data.length !== 6 * WORD_DIGITS) return null;
   const at = (index: number): string => log.data.slice(index * WORD_DIGITS, (index + 1) * WORD_DIGITS);

@@ -2,16 +2,17 @@
  * The operator API's interface to the chains (operator-api.md 4.4, 8). Chains, tokens and vaults come from the registry; the
  * routes have checked that the chain exists, and for its simulation that it is simulated.
  *
- * Implemented by chain-actor.ts; the routes are in operator/operator-chain-routes.ts.
+ * Implemented by chain-actor.ts and simulated-chains.ts; the routes are in operator/operator-chain-routes.ts.
  */
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { SettlementApproval } from './approval-digests.ts';
+import type { WatchedChain } from './chain-kind.ts';
 import type { DepositConfig } from './deposit-config.ts';
-import type { WatchedChain } from './evm-thread.ts';
 import type { ProviderFault, Reorganisation } from './simulated-chain.ts';
-import type { ExecutorConduct } from './simulated-settlements.ts';
+import type { ExecutorConduct } from './simulated-settlement.ts';
 import type { ApprovalStop } from './vault-holdings.ts';
 import type { BlocksAgain } from './vault-watch.ts';
 import type { WithdrawableEntry } from './withdrawable-tree.ts';
@@ -118,7 +119,7 @@ export interface ChainVault {
 }
 
 /** Members have their names on the wire. */
-export interface ChainProvider {
+export interface ProviderEntry {
   readonly provider: number;
   readonly fault: string;
   /** Of a lagging one. */
@@ -141,8 +142,8 @@ export interface Reorganised {
   readonly dropped: readonly string[];
 }
 
-/** Rejects are the operator's mistakes; a rejection by the chain itself is a reverted transaction. */
-export interface ChainOperations {
+/** Of simulated chains. Rejects are the operator's mistakes; a rejection by the chain itself is a reverted transaction. */
+export interface SimulatedOperations {
   deposit(chain: ChainId, request: DepositRequest): Promise<Outcome<ChainTransaction>>;
   /** WITHDRAWAL_NOT_FOUND without a live approval for the counter. */
   withdraw(chain: ChainId, request: ExecuteWithdrawal): Promise<Outcome<ChainTransaction>>;
@@ -156,21 +157,26 @@ export interface ChainOperations {
   balance(chain: ChainId, address: string, token: string): Promise<Outcome<bigint>>;
   /** VAULT_NOT_FOUND when the chain has none. */
   vault(chain: ChainId): Promise<Outcome<ChainVault>>;
-  providers(chain: ChainId): Promise<Outcome<readonly ChainProvider[]>>;
+  providers(chain: ChainId): Promise<Outcome<readonly ProviderEntry[]>>;
   /** The vault allows forced withdrawals from now on. VAULT_NOT_FOUND. */
   escape(chain: ChainId): Promise<Outcome<ChainVault>>;
   forceWithdraw(chain: ChainId, request: ForceWithdrawRequest): Promise<Outcome<ChainTransaction>>;
+  /** INVALID_REQUEST with its field; a waiting withdrawal or deposit is acted on before the answer. */
+  reorganise(chain: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>>;
+  /** INVALID_REQUEST for a provider that is not configured. @returns all of them. */
+  setProvider(chain: ChainId, provider: number, fault: ProviderFault): Promise<Outcome<readonly ProviderEntry[]>>;
+  /** INVALID_REQUEST for an unknown transaction. @param tx 64 hex. */
+  replay(chain: ChainId, tx: string): Promise<Outcome<void>>;
+}
+
+/** Of chains of every kind. */
+export interface ChainOperations {
+  readonly simulated: SimulatedOperations;
   /** No checkpoint, heartbeat or approval on this chain any more; null: on all chains again. */
   withhold(chain: ChainId | null): Promise<void>;
   /** Chains without checkpoints. */
   readonly withheld: readonly ChainId[];
-  /** INVALID_REQUEST with its field; a waiting withdrawal or deposit is acted on before the answer. */
-  reorganise(chain: ChainId, request: Reorganisation): Promise<Outcome<Reorganised>>;
-  /** INVALID_REQUEST for a provider that is not configured. @returns all of them. */
-  setProvider(chain: ChainId, provider: number, fault: ProviderFault): Promise<Outcome<readonly ChainProvider[]>>;
-  /** INVALID_REQUEST for an unknown transaction. @param tx 64 hex. */
-  replay(chain: ChainId, tx: string): Promise<Outcome<void>>;
-  /** Of every simulated chain, and of every EVM chain that was polled. */
+  /** Of every chain that was polled. */
   watched(): readonly WatchedChain[];
   /** What the vaults hold of each asset, 18 decimals; null: a chain with a token of it was not read yet. */
   onChain(): ReadonlyMap<AssetId, bigint | null>;
@@ -203,4 +209,13 @@ export interface ChainOperations {
   unclaimedUnits(chain: ChainId): ReadonlyMap<string, bigint>;
   /** The node's clock was moved by hand. */
   wake(): void;
+}
+
+export const STAYS_STOPPED: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'the chain stays stopped: a majority of its providers, or clearing, does not answer; try again',
+);
+
+export function noVault(chainId: ChainId): Reject {
+  return reject('VAULT_NOT_FOUND', `chain ${chainId} has no vault`);
 }

@@ -19,34 +19,32 @@ export interface VaultSettings {
   readonly quorum: number;
 }
 
-export interface ChainSettings {
+/** What chains of every kind have. */
+export interface CommonSettings {
+  /** 64 hex each, right-padded: those of all assets. */
+  readonly tokens: readonly string[];
+  /** Those of the vault where it overrides the chain's (DEP-21). */
+  readonly depositConfirmations: number;
+  readonly withdrawalConfirmations: number;
+  readonly settlementConfirmations: number;
+  readonly checkpointIntervalMs: number;
+  readonly approvalValidityS: number;
+  readonly vault: VaultSettings | null;
+}
+
+/** A chain in the data directory. */
+export interface SimulatedSettings extends CommonSettings {
   readonly blockTimeNs: bigint;
   readonly autoMine: boolean;
   /** Number of configured RPC providers. */
   readonly providers: number;
-  /** Those of the vault where it overrides the chain's (DEP-21). */
-  readonly depositConfirmations: number;
-  readonly withdrawalConfirmations: number;
-  readonly settlementConfirmations: number;
-  readonly checkpointIntervalMs: number;
-  readonly approvalValidityS: number;
   readonly escapeTimeoutNs: bigint;
-  readonly vault: VaultSettings | null;
 }
 
 /** A chain that is watched through JSON-RPC. */
-export interface EvmChainSettings {
-  /** 64 hex each, right-padded: those of all assets. */
-  readonly tokens: readonly string[];
+export interface EvmChainSettings extends CommonSettings {
   /** 1 to 15 different ones. */
   readonly rpcUrls: readonly string[];
-  /** Those of the vault where it overrides the chain's (DEP-21). */
-  readonly depositConfirmations: number;
-  readonly withdrawalConfirmations: number;
-  readonly settlementConfirmations: number;
-  readonly checkpointIntervalMs: number;
-  readonly approvalValidityS: number;
-  readonly vault: VaultSettings | null;
 }
 
 interface Confirmations {
@@ -79,11 +77,9 @@ interface VaultJson {
 }
 
 /** The settings of every simulated chain. */
-export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, ChainSettings> {
+export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, SimulatedSettings> {
   return chainsOf(registry, 'simulated', (chain, common) => ({
     ...common,
-    checkpointIntervalMs: chain.checkpoint_interval_ms,
-    approvalValidityS: chain.approval_validity_s,
     escapeTimeoutNs: BigInt(chain.escape_timeout_s) * SECOND_NS,
     blockTimeNs: BigInt(chain.block_time_ms) * MILLISECOND_NS,
     autoMine: chain.auto_mine,
@@ -93,13 +89,7 @@ export function simulatedChains(registry: ChainRegistry): ReadonlyMap<ChainId, C
 
 /** The settings of every EVM chain. */
 export function evmChains(registry: ChainRegistry): ReadonlyMap<ChainId, EvmChainSettings> {
-  return chainsOf(registry, 'evm', (chain, common, chainId) => ({
-    ...common,
-    tokens: tokensOn(registry, chainId),
-    rpcUrls: chain.rpc_urls,
-    checkpointIntervalMs: chain.checkpoint_interval_ms,
-    approvalValidityS: chain.approval_validity_s,
-  }));
+  return chainsOf(registry, 'evm', (chain, common) => ({ ...common, rpcUrls: chain.rpc_urls }));
 }
 
 /** The chain id that an EVM node names: the last 8 bytes. */
@@ -107,15 +97,10 @@ export function vmIdOf(chainId: ChainId): bigint {
   return BigInt(`0x${chainId.slice(2)}`);
 }
 
-type Common = Pick<
-  EvmChainSettings,
-  'depositConfirmations' | 'withdrawalConfirmations' | 'settlementConfirmations' | 'vault'
->;
-
 function chainsOf<Kind extends ChainJson['kind'], Settings>(
   registry: ChainRegistry,
   kind: Kind,
-  settings: (chain: ChainOfKind<Kind>, common: Common, chainId: ChainId) => Settings,
+  settings: (chain: ChainOfKind<Kind>, common: CommonSettings) => Settings,
 ): ReadonlyMap<ChainId, Settings> {
   const rows = [...registry.configs.values()];
   const vaults = new Map(rows.filter((row) => row.kind === 'vault').map((row) => [row.key.split('@')[1], row]));
@@ -125,18 +110,22 @@ function chainsOf<Kind extends ChainJson['kind'], Settings>(
     const chain = JSON.parse(row.json) as ChainJson;
     if (chain.kind !== kind) continue;
     const chainId = row.key as ChainId;
-    chains.set(chainId, settings(chain as ChainOfKind<Kind>, common(chain, vaults.get(chainId)), chainId));
+    const common = commonOf(chain, vaults.get(chainId), tokensOn(registry, chainId));
+    chains.set(chainId, settings(chain as ChainOfKind<Kind>, common));
   }
   return chains;
 }
 
-function common(chain: ChainJson, row: ConfigRow | undefined): Common {
+function commonOf(chain: ChainJson, row: ConfigRow | undefined, tokens: readonly string[]): CommonSettings {
   const vault = row === undefined ? null : (JSON.parse(row.json) as VaultJson);
   const { deposit, withdrawal, settlement } = vault?.confirmations ?? chain.confirmations;
   return {
     depositConfirmations: deposit,
     withdrawalConfirmations: withdrawal,
     settlementConfirmations: settlement,
+    checkpointIntervalMs: chain.checkpoint_interval_ms,
+    approvalValidityS: chain.approval_validity_s,
+    tokens,
     vault: row === undefined || vault === null ? null : vaultSettings(row.key, vault),
   };
 }

@@ -1,17 +1,19 @@
 /**
- * Simulated chains in the data directory, two files each, always written completely (state-file.ts): `chains/<chain id>.json`
- * is the chain, `chains/<chain id>.watch.json` what the node has booked of it (simulated-watch.ts). Numbers beyond 2^53 are decimal
- * strings. An unreadable file is damage: the node does not start with it.
+ * Simulated chains in the data directory, one file each, `chains/<chain id>.json`, always written completely (state-file.ts); how far they
+ * are watched is in cursors, as of any other chain (event-cursor.ts). Numbers beyond 2^53 are decimal strings. An unreadable file is
+ * damage: the node does not start with it.
  *
  *   format 1   blocks without the calls that were sent: they are read, and cannot be replaced by a reorganisation
  *   format 2   the calls, the changes of balances, replaced blocks, faults of providers
  *
- * A chain without a watch file, which format 1 had not, is read from its first block: clearing's counters book nothing twice.
+ * Beside it versions before the one watch of all chains wrote `<chain id>.watch.json`, which becomes cursors (watch-file.ts).
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { type ChainId, parseChainId } from '../core/ids.ts';
-import type { ChainLog } from './chain-events.ts';
+import type { ChainLog, VaultEventKind } from './chain-events.ts';
+import { CursorStore } from './event-cursor.ts';
 import {
   type BalanceChange,
   type Block,
@@ -25,22 +27,26 @@ import {
   type ProviderFault,
   type WithdrawCall,
 } from './simulated-chain.ts';
-import type { SettleCall } from './simulated-settlements.ts';
-import { decodeWatch, encodeWatch, type VaultWatchState } from './simulated-watch.ts';
+import type { SettleCall } from './simulated-settlement.ts';
 import { type Json, loadStateFile, StateReader, saveStateFile } from './state-file.ts';
+import { convertedWatch } from './watch-file.ts';
 
 const FORMAT = 2;
 const READ = new StateReader('the file of a simulated chain');
 
 /** What keeps the chains: files of the data directory, or a memory that a simulation kills. */
-export type ChainFiles = Pick<ChainStore, 'load' | 'save' | 'loadWatch' | 'saveWatch'>;
+export interface ChainFiles extends Pick<ChainStore, 'load' | 'save' | 'convertWatch'> {
+  readonly cursors: Pick<CursorStore, 'load' | 'save'>;
+}
 
-export class ChainStore {
+export class ChainStore implements ChainFiles {
   readonly #directory: string;
+  readonly cursors: CursorStore;
 
   /** @param dataDirectory exists; the chains get a subdirectory. */
   constructor(dataDirectory: string) {
     this.#directory = join(dataDirectory, 'chains');
+    this.cursors = new CursorStore(dataDirectory);
   }
 
   /** @returns null if nothing was saved. @throws InvariantError for a damaged file, Error when it cannot be read. */
@@ -57,15 +63,17 @@ export class ChainStore {
     await saveStateFile(this.#path(state.chainId), encodeChain(state));
   }
 
-  /** @returns null if nothing was saved. @throws as `load`. */
-  async loadWatch(chainId: ChainId): Promise<VaultWatchState | null> {
-    const text = await loadStateFile(this.#path(`${chainId}.watch`));
-    return text === null ? null : decodeWatch(text);
-  }
-
-  /** As `save`. */
-  async saveWatch(chainId: ChainId, state: VaultWatchState): Promise<void> {
-    await saveStateFile(this.#path(`${chainId}.watch`), encodeWatch(state));
+  /** Makes cursors of the watch file of an earlier version, which is removed then. @param vault 40 hex. @throws as `load`. */
+  async convertWatch(chainId: ChainId, vault: string): Promise<void> {
+    const path = this.#path(`${chainId}.watch`);
+    const text = await loadStateFile(path);
+    if (text === null) return;
+    for (const [event, cursor] of Object.entries(convertedWatch(text, vault))) {
+      const kind = event as VaultEventKind;
+      // Killed in between, those that are written go on from where they are.
+      if ((await this.cursors.load(chainId, kind)) === null) await this.cursors.save(chainId, kind, cursor);
+    }
+    await rm(path);
   }
 
   #path(name: string): string {

@@ -166,12 +166,16 @@ export class CursorStore {
 
   /** One call at a time per file. @throws Error when writing fails; the old file is then still there. */
   async save(chainId: ChainId, event: VaultEventKind, cursor: EventCursor): Promise<void> {
-    await saveStateFile(this.#path(chainId, event), `${JSON.stringify({ format: FORMAT, ...cursor })}\n`);
+    await saveStateFile(this.#path(chainId, event), encodeCursor(cursor));
   }
 
   #path(chainId: ChainId, event: VaultEventKind): string {
     return join(this.#directory, `${chainId}.${event}.json`);
   }
+}
+
+function encodeCursor(cursor: EventCursor): string {
+  return `${JSON.stringify({ format: FORMAT, ...cursor })}\n`;
 }
 
 /** @throws InvariantError unless `text` is a cursor that was saved. */

@@ -25,7 +25,7 @@
  *   (3) A stopped chain offers nothing, also after a restart.
  *   (4) No booked event is forgotten while it is not on the chain, but by a resumption (event-cursor.ts).
  *
- * Not here: what an event books (clearing/funds), the four kinds together and a resumption (simulated-watch.ts), threads and time.
+ * Not here: what an event books (clearing/funds), the four kinds together and a resumption (vault-watch.ts), threads and time.
  */
 import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
@@ -235,6 +235,7 @@ export class EventWatch {
       processed: nextBlock - 1,
       stopped,
       blockTime: this.#blockTime,
+      // mutant: approved-while-missing
       isWhole: !this.#isReorgLogged && (this.#parts.event !== 'settlement' || this.#cursor.missing.length === 0),
       providers: providers.length,
       answering: this.#standings.filter(({ answers }) => answers).length,
@@ -291,14 +292,16 @@ export class EventWatch {
   /**
    * What a resumption forgets: booked events that a majority does not show, and the block up to which the chain is the same.
    *
+   * @param finalTime seconds, of a block that stays: settlements whose approval has ended before it do not come again.
    * @returns null while no majority decides about each: then nothing is resumed.
    */
-  async vanished(): Promise<Vanished | null> {
+  async vanished(finalTime: number): Promise<Vanished | null> {
     const anchor = this.#cursor.anchors.at(-1);
     const sights = await this.#look(anchor?.number ?? 0);
     const head = majorityHead(sights.map((sight) => sight?.head ?? null));
     const ancestor = await this.#ancestor();
     const same = ancestor === null ? await this.#firstBlock() : ancestor;
+    // mutant: resumed-undecided
     if (same === null || same === 'undecided') return null;
     const { recent, missing } = this.#cursor;
     const isNone = missing.length === 0 && recent.every(({ block }) => block <= same.number);
@@ -306,7 +309,7 @@ export class EventWatch {
     if (found === null) return null;
     const ends = this.#parts.approvalEnds;
     const behind = ends === null ? recent.filter(({ block }) => block > same.number).map(({ what }) => what) : [];
-    const waiting = missing.filter(({ until }) => ends === null || (until > 0 && until < ends.final()));
+    const waiting = missing.filter(({ until }) => ends === null || (until > 0 && until < finalTime));
     const events = [...behind, ...waiting.map(({ what }) => what)].filter((what) => !found.has(what));
     return { same, events: [...new Set(events)] };
   }
@@ -341,6 +344,14 @@ export class EventWatch {
     return through;
   }
 
+  /** Offers the events of a processed block again, as far as a majority shows them. */
+  async replay(block: number): Promise<void> {
+    const anchor = this.#cursor.anchors.at(-1);
+    if (anchor === undefined || this.#cursor.stopped !== null || block > anchor.number) return;
+    const verdict = await this.#agreed(block, block, anchor, null);
+    if (verdict.kind === 'agreed') await this.#offerAll(verdict.logs.map((log) => this.#eventOf(log)));
+  }
+
   /** Saves how far it came, so that the next start reads nothing again. */
   async close(): Promise<void> {
     if (this.#unsaved > 0) await this.#save(this.#cursor);
@@ -371,17 +382,26 @@ export class EventWatch {
 
   /** The vault's counter at the newest block of a majority, whether it is final or not; null without a majority. */
   async counterNow(account: number | null, user: string): Promise<number | null> {
-    const head = majorityHead((await this.#look(0)).map((sight) => sight?.head ?? null));
-    if (head < 0) return null;
-    const hash = majorityHash((await this.#look(head)).map((sight) => sight?.hash ?? null));
-    if (hash === null) return null;
+    const at = await this.blockNow(1);
+    if (at === null) return null;
     return this.#counterAt(
-      (provider, vault, at) =>
+      (provider, vault) =>
         account === null
           ? provider.withdrawalCount(vault, user, at)
           : provider.settlementCount(vault, user, account, at),
-      { number: head, hash },
+      at,
     );
+  }
+
+  /** The last block with so many confirmations, by majority, whatever is processed; null without one. */
+  async blockNow(confirmations: number): Promise<(Anchor & { readonly time: number }) | null> {
+    const head = majorityHead((await this.#look(0)).map((sight) => sight?.head ?? null));
+    const number = head - Math.max(confirmations, 1) + 1;
+    if (number < 0) return null;
+    const sights = await this.#look(number);
+    const hash = majorityHash(sights.map((sight) => sight?.hash ?? null));
+    const time = hash === null ? null : timeOf({ number, hash }, sights);
+    return hash === null || time === null ? null : { number, hash, time };
   }
 
   async #counterAt(
@@ -422,16 +442,19 @@ export class EventWatch {
     this.#searched = null;
     this.#blockTime = verdict.endTime;
     const seen = deposits.map(recentOf);
+    const isTimed = this.#cursor.missing.every(({ until }) => until > 0) || this.#parts.approvalEnds === null;
     const missing = this.#stillMissing(seen, verdict.endTime);
     this.#cursor = { ...advanced(this.#cursor, { number: to, hash: verdict.endHash }, seen), missing };
     this.#unsaved += 1;
-    if (deposits.length > 0 || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
+    // Until when a settlement may come again is not to be found later.
+    if (deposits.length > 0 || !isTimed || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
     return 'again';
   }
 
   /** A settlement that is gone and whose approval has ended by a block that stays does not come again: then the chain is stopped. */
   async #stopIfLost(anchor: Anchor): Promise<boolean> {
     const final = this.#parts.approvalEnds?.final() ?? 0;
+    // mutant: lost-settlement
     const lost = this.#cursor.missing.filter(({ until }) => until > 0 && until < final);
     if (lost.length > 0) await this.#stop({ reason: 'reorg', block: anchor.number, deposits: lost.length });
     return lost.length > 0;
@@ -458,7 +481,13 @@ export class EventWatch {
 
   /** One range of what is read again. One that no majority shows is left to the next time. */
   async #readOnceMore(again: Again, anchor: Anchor): Promise<Poll> {
-    const to = Math.min(again.through, again.from + this.#span - 1, again.endsAt);
+    // A reorganisation may have taken the cursor back meanwhile.
+    const through = Math.min(again.through, this.#cursor.nextBlock - 1);
+    if (again.from > through) {
+      this.#again = null;
+      return 'idle';
+    }
+    const to = Math.min(through, again.from + this.#span - 1, again.endsAt);
     const verdict = await this.#agreed(again.from, to, anchor, null);
     if (verdict.kind === 'noMajority') {
       if (this.#span < to - again.from + 1) return 'again';

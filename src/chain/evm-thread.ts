@@ -21,6 +21,7 @@ import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { CheckpointTerms } from './approval-digests.ts';
 import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
 import type { View } from './bookings.ts';
+import type { WatchedChain } from './chain-kind.ts';
 import type { EvmChainSettings, VaultSettings } from './chain-rows.ts';
 import type { CounterAt, WatchState } from './event-watch.ts';
 import type { Held } from './held-units.ts';
@@ -83,7 +84,7 @@ export type FromWatcher =
   | { readonly kind: 'answer'; readonly request: number; readonly value: Answer }
   | { readonly kind: 'failed'; readonly reason: string };
 
-interface EvmThreadParts extends EvmWorkerData {
+export interface EvmThreadParts extends EvmWorkerData {
   /** Its compiled program, which calls runEvmWorker. */
   readonly entry: URL;
   /** Resolves when clearing has flushed the command. */
@@ -92,13 +93,6 @@ interface EvmThreadParts extends EvmWorkerData {
   readonly fail: (reason: string) => void;
   /** The thread died and begins anew. */
   readonly died: (reason: string) => void;
-}
-
-/** The last reported state of a chain. */
-export interface WatchedChain extends WatchState {
-  readonly chainId: ChainId;
-  /** `performance.now()` of the last poll. */
-  readonly polledMs: number;
 }
 
 export class EvmThread {
@@ -134,10 +128,6 @@ export class EvmThread {
   /** Of the approval keys, 40 hex; none before the thread has read them. */
   get signerAddresses(): ReadonlySet<string> {
     return this.#addresses;
-  }
-
-  states(): readonly WatchedChain[] {
-    return [...this.#states.values()];
   }
 
   /** undefined before the first poll of the chain. */

@@ -1,5 +1,5 @@
 /**
- * What the vault of an EVM chain holds (AMB-116): `balanceOf` by majority at the lowest block that all watches of the chain
+ * What the vault of a chain holds (AMB-116): `balanceOf` by majority at the lowest block that all watches of the chain
  * have processed, and the events that a watch has processed behind it. That is what the ledger has booked, whatever the
  * confirmations of each kind of event are.
  *
@@ -31,20 +31,33 @@ export async function heldBy(
   vault: string,
   tokens: readonly string[],
 ): Promise<Held | null> {
-  if (tokens.length > HELD_TOKENS_MAX) return null;
   const at = lowest(watches);
   if (at === null) return null;
   const moves = watches.map((watch) => watch.movesBehind(at.number));
+  const held = await balancesAt(providers, vault, tokens, at);
+  if (held === null) return null;
+  const units = new Map(held.units);
+  for (const list of moves) {
+    if (list === null) return null;
+    for (const [token, change] of list) units.set(token, (units.get(token) ?? 0n) + change);
+  }
+  return { block: at.number, units };
+}
+
+/** The balances at a block. @returns null without a majority for each token. */
+export async function balancesAt(
+  providers: readonly ChainProvider[],
+  vault: string,
+  tokens: readonly string[],
+  at: Anchor,
+): Promise<Held | null> {
+  if (tokens.length > HELD_TOKENS_MAX) return null;
   const answers = await Promise.all(providers.map((provider) => provider.balances(vault, tokens, at)));
   const units = new Map<string, bigint>();
   for (const [index, token] of tokens.entries()) {
     const agreed = majorityHash(answers.map((answer) => answer?.[index]?.toString() ?? null));
     if (agreed === null) return null;
     units.set(token, BigInt(agreed));
-  }
-  for (const list of moves) {
-    if (list === null) return null;
-    for (const [token, change] of list) units.set(token, (units.get(token) ?? 0n) + change);
   }
   return { block: at.number, units };
 }

@@ -5,13 +5,12 @@
  *   locked ──the signer's signature──▶ approved
  *   locked ──the signer refuses what it has never signed──▶ refused: the lock ends, the caller gets the reason
  *   locked, approved ──a confirmed block past `validUntil`, the vault's counter not past the nonce──▶ expired
- *   locked, approved ──a `Settled` event──▶ executed (event-watch.ts, simulated-settlements.ts)
+ *   locked, approved ──a `Settled` event──▶ executed (event-watch.ts)
  *
  * Every step may be repeated: clearing takes each once, and the signer signs the same bytes again. So nothing is kept here
  * that a restart needs. A row that was locked before the start may have been signed then: a refusal does not end it.
  *
- * Here are the lapses of EVM chains; those of simulated chains are in simulated-settlements.ts. A stopped chain has no
- * signature and no lapse (AMB-74).
+ * A stopped chain has no signature and no lapse (AMB-74).
  */
 import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
 import type { SettlementRow } from '../clearing/rows.ts';
@@ -32,13 +31,15 @@ interface SettlementApprovalParts {
   readonly vault: (chainId: ChainId) => VaultSettings | null;
   /** null: not now. */
   readonly sign: (request: SigningRequest) => Promise<Signed | null>;
-  /** Of an EVM chain; undefined of any other, and before its first poll. */
+  /** undefined before the first poll of a chain. */
   readonly progress: (chainId: ChainId) => ChainProgress | undefined;
   /** null: not now. */
   readonly settlementCount: (chainId: ChainId, user: UserId, subAccount: number) => Promise<CounterAt | null>;
   /** The vault's counter has passed a row: its event is read again. @returns whether it stays hidden after the last read (CHN-04). */
   readonly isHidden: (row: SettlementRow) => boolean;
   readonly refused: (chainId: ChainId, reason: string) => void;
+  /** Whether the timer ends approvals of a chain; else what moves the chain calls `step`. */
+  readonly isTimed: (chainId: ChainId) => boolean;
 }
 
 /** What the signer signs for a row. */
@@ -58,7 +59,7 @@ export function settlementApprovalOf(row: SettlementRow): SettlementApproval {
 }
 
 /** Whether a confirmed block of that time has ended the approval, where the vault's counter has not passed it. */
-export function isPast({ validUntil }: SettlementRow, blockTime: number): boolean {
+function isPast({ validUntil }: SettlementRow, blockTime: number): boolean {
   return blockTime > validUntil;
 }
 
@@ -115,10 +116,23 @@ export class SettlementApprovals {
     let steps = 0;
     for (const row of this.#rows.values()) {
       if (steps >= STEPS_MAX) return;
-      if (row.status !== 'locked' && !this.#isLapsed(row)) continue;
+      const isLapse = this.#isLapsed(row) && this.#parts.isTimed(row.chainId);
+      if (row.status !== 'locked' && !isLapse) continue;
       steps += 1;
       this.#step(row);
     }
+  }
+
+  /** Ends the approvals of a chain that have lapsed. */
+  async step(chainId: ChainId): Promise<void> {
+    const lapsed = [...this.#rows.values()].filter((row) => row.chainId === chainId && this.#isLapsed(row));
+    for (const row of lapsed.slice(0, STEPS_MAX)) this.#step(row);
+    await Promise.all(lapsed.map((row) => this.#steps.get(keyOf(row))));
+  }
+
+  /** Whether `step` would do something. */
+  isDue(chainId: ChainId): boolean {
+    return [...this.#rows.values()].some((row) => row.chainId === chainId && this.#isLapsed(row));
   }
 
   #isLapsed(row: SettlementRow): boolean {

@@ -23,7 +23,7 @@
  * Every transaction is mined immediately, in its own block, so its log has index 0. The sender approves exactly the
  * deposited amount, directly before, so no allowance remains after a call.
  *
- * Faults of providers: simulated-providers.ts. chain-store.ts stores the state.
+ * Faults of providers: simulated-provider.ts. chain-store.ts stores the state.
  */
 import { powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
@@ -42,7 +42,7 @@ import {
   U256_MAX,
   WITHDREW_TOPIC,
 } from './chain-events.ts';
-import { pulledBy, type SettleCall, type SettlementRevert, settlementRefusal } from './simulated-settlements.ts';
+import { pulledBy, type SettleCall, type SettlementRevert, settlementRefusal } from './simulated-settlement.ts';
 
 /** Maximum number of transactions per chain; further ones are rejected. */
 const TRANSACTIONS_MAX = 5_000;
@@ -508,17 +508,14 @@ export class SimulatedChain implements ProviderView {
     return found?.number === block ? found.hash : this.#hash(block, 'empty', this.#blocks[at - 1]);
   }
 
-  /** Base units that each token of a holder got in the blocks for which `counts` is true; negative: lost. */
-  changesOf(holder: string, counts: (block: Block) => boolean): ReadonlyMap<string, bigint> {
-    const sums = new Map<string, bigint>();
-    for (const block of this.#blocks) {
-      if (block.sent === null || !counts(block)) continue;
-      for (const [key, change] of block.sent.changes) {
-        const [token = '', owner] = key.split('/');
-        if (owner === holder) sums.set(token, (sums.get(token) ?? 0n) + change);
-      }
+  /** The balance that a holder had at a block. @returns base units. */
+  balanceAt(token: string, holder: string, block: number): bigint {
+    const key = balanceKey(token, holder);
+    let balance = this.#balanceAt(key);
+    for (let at = this.#firstFrom(block + 1); at < this.#blocks.length; at += 1) {
+      for (const [changed, change] of this.#blocks[at]?.sent?.changes ?? []) if (changed === key) balance -= change;
     }
-    return sums;
+    return balance;
   }
 
   #refusal(call: DepositCall): DepositRevert | null {

@@ -1,9 +1,8 @@
 /**
  * What the vaults hold, read from the chains, beside what the ledger says they hold (AMB-116, GEN-06).
  *
- *   simulated chain   the vault's balances at the head of the majority
- *   EVM chain         `balanceOf` of the vault at a processed block, by majority (held-units.ts)
- *                        both without the events that are not final, or not processed at that block
+ *   chain      `balanceOf` of the vault at a processed block, by majority (held-units.ts), without the events that are not final, or not
+ *              processed at that block
  *   clearing          base units of each token in each vault, as booked events say, with those of unclaimed deposits
  *
  * So both sides follow from the same events, and unconfirmed or waiting ones are no deviation. Compared is only what was read

@@ -26,7 +26,7 @@ import {
   type WatchLog,
   type WatchState,
 } from './event-watch.ts';
-import { type Held, heldBy } from './held-units.ts';
+import { balancesAt, type Held, heldBy } from './held-units.ts';
 import { majorityHash } from './range-verdict.ts';
 
 /** The policy of a chain, as its vault has it. */
@@ -131,14 +131,18 @@ export class VaultWatch {
    */
   async resume(): Promise<boolean> {
     if (this.state().stopped === null) return true;
+    const { withdrawalConfirmations, settlementConfirmations } = this.#parts.policy();
+    const final = await this.#watches.withdrawal.blockNow(Math.max(withdrawalConfirmations, settlementConfirmations));
+    if (final === null) return false;
     const found: [EventWatch, Vanished][] = [];
     for (const watch of this.#all) {
-      const vanished = await watch.vanished();
+      const vanished = await watch.vanished(final.time);
       if (vanished === null) return false;
       found.push([watch, vanished]);
     }
     const eventsOf = (watch: EventWatch): readonly string[] => found.find(([one]) => one === watch)?.[1].events ?? [];
     const { withdrawal, settlement } = this.#watches;
+    // mutant: counters-of-the-vault
     if (!(await this.#takeBack(withdrawal, eventsOf(withdrawal), false))) return false;
     if (!(await this.#takeBack(settlement, eventsOf(settlement), true))) return false;
     for (const [watch, vanished] of found) await watch.resume(vanished);
@@ -162,6 +166,11 @@ export class VaultWatch {
     const ends = this.#all.map((watch) => watch.readAgain(from));
     const read = ends.filter((end) => end !== null);
     return read.length === 0 ? null : { from, to: Math.max(...read) };
+  }
+
+  /** Offers the events of a processed block to clearing again. */
+  async replay(block: number): Promise<void> {
+    for (const watch of this.#all) await watch.replay(block);
   }
 
   /** Forced withdrawals are booked when all final blocks are read, as far as the vault's answer is about. */
@@ -188,10 +197,17 @@ export class VaultWatch {
     return withdrawal.settlementCount(user, account);
   }
 
-  /** What the vault holds of these tokens, 64 hex each; null: not known now. */
-  held(tokens: readonly string[]): Promise<Held | null> {
-    const { providers, vault } = this.#parts;
-    return heldBy(this.#all, providers, vault, tokens);
+  /**
+   * What the vault holds of these tokens, 64 hex each; null: not known now. Of a stopped chain at a block that is final for every kind of
+   * events: what the ledger has booked and the chain has no longer is missing there.
+   */
+  async held(tokens: readonly string[]): Promise<Held | null> {
+    const { providers, vault, policy } = this.#parts;
+    if (this.state().stopped === null) return heldBy(this.#all, providers, vault, tokens);
+    const { depositConfirmations, withdrawalConfirmations, settlementConfirmations } = policy();
+    const confirmations = Math.max(depositConfirmations, withdrawalConfirmations, settlementConfirmations);
+    const at = await this.#watches.deposit.blockNow(confirmations);
+    return at === null ? null : balancesAt(providers, vault, tokens, at);
   }
 
   async close(): Promise<void> {

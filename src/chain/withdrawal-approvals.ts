@@ -23,7 +23,7 @@ const TICK_MS = 250;
 /** Rows of one chain in one tick; the others follow in the next. */
 const STEPS_MAX = 64;
 
-/** Of a chain, simulated or not. */
+/** What the steps of a chain need. */
 interface ApprovalChain {
   readonly vault: VaultSettings | null;
   readonly checkpointIntervalMs: number;
@@ -39,12 +39,16 @@ export interface ChainProgress {
 
 interface ApprovalParts {
   readonly command: (command: OperatorCommand) => Promise<Reply>;
+  /** null: there is no such chain. */
+  readonly settings: (chainId: ChainId) => ApprovalChain | null;
   /** What is known of a chain; undefined before its first poll. */
   readonly state: (chainId: ChainId) => ChainProgress | undefined;
   /** Whether there are keys for the quorum of a vault: without them nothing is bound to an approval. */
-  readonly canSign: (vault: VaultSettings) => boolean;
+  readonly canSign: (chainId: ChainId, vault: VaultSettings) => boolean;
   /** Whether no checkpoint and no approval is made on a chain: by a hook, in escape mode, and while booked events are not on the chain. */
   readonly isWithheld: (chainId: ChainId) => boolean;
+  /** Whether nothing of a token, 64 hex, is approved on a chain (MON-05). */
+  readonly isHeld: (chainId: ChainId, token: string) => boolean;
   /** null: not now. */
   readonly sign: (request: SigningRequest) => Promise<Signed | null>;
   /** null: not now. */
@@ -52,7 +56,10 @@ interface ApprovalParts {
   /** The vault's counter has passed a row: its event is read again. @returns whether it stays hidden after the last read (CHN-04). */
   readonly isHidden: (row: WithdrawalRow) => boolean;
   readonly refused: (chainId: ChainId, reason: string) => void;
-  readonly nowMs: () => number;
+  /** Whether the timer makes the steps of a chain; else what moves the chain calls `step`. */
+  readonly isTimed: (chainId: ChainId) => boolean;
+  /** By the clock of the chain's checkpoints. */
+  readonly nowMs: (chainId: ChainId) => number;
 }
 
 /** A refusal of the signer is passed on once for each chain and reason, until something is signed. */
@@ -77,7 +84,6 @@ export class Refusals {
 
 export class WithdrawalApprovals {
   readonly #parts: ApprovalParts;
-  #chains: ReadonlyMap<ChainId, ApprovalChain> = new Map();
   /** Filled, signing and approved ones, by user and place. */
   readonly #rows = new Map<ChainId, Map<string, WithdrawalRow>>();
   readonly #checkpointMs = new Map<ChainId, number>();
@@ -95,9 +101,7 @@ export class WithdrawalApprovals {
     return this.#work !== null;
   }
 
-  follow(chains: ReadonlyMap<ChainId, ApprovalChain>): void {
-    this.#chains = chains;
-    if (this.#timer !== null || chains.size === 0) return;
+  start(): void {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
   }
@@ -119,21 +123,50 @@ export class WithdrawalApprovals {
     await this.#work;
   }
 
-  /** One round of steps. */
+  /** One round of steps on each chain whose steps the timer makes. */
   async tick(): Promise<void> {
-    for (const [chainId, settings] of this.#chains) {
-      const rows = this.#rows.get(chainId);
-      const state = this.#parts.state(chainId);
-      if (rows === undefined || state === undefined || state.stopped !== null) continue;
-      if (this.#parts.isWithheld(chainId)) continue;
-      await this.#checkpoint(chainId, settings, state, rows);
-      const due = [...rows.values()].filter((row) => row.status === 'signing' || isLapsed(row, state.blockTime));
-      for (const row of due.slice(0, STEPS_MAX)) {
-        if (isLapsed(row, state.blockTime)) await this.#lapse(row);
-        else await this.#sign(row, settings);
-        moveBehind(rows, `${row.user}/${row.place}`, row);
-      }
+    for (const chainId of [...this.#rows.keys()]) if (this.#parts.isTimed(chainId)) await this.step(chainId);
+  }
+
+  /** One round of steps. */
+  async step(chainId: ChainId): Promise<void> {
+    const settings = this.#parts.settings(chainId);
+    const rows = this.#rows.get(chainId);
+    const state = this.#parts.state(chainId);
+    if (settings === null || rows === undefined || state === undefined || state.stopped !== null) return;
+    await this.#checkpoint(chainId, settings, state, rows);
+    const due = [...rows.values()].filter((row) => this.#isDue(row, state.blockTime));
+    for (const row of due.slice(0, STEPS_MAX)) {
+      if (isLapsed(row, state.blockTime)) await this.#lapse(row);
+      else await this.#sign(row, settings);
+      moveBehind(rows, `${row.user}/${row.place}`, row);
     }
+  }
+
+  /** Whether `step` would do something. */
+  isDue(chainId: ChainId): boolean {
+    const settings = this.#parts.settings(chainId);
+    const rows = this.#rows.get(chainId);
+    const state = this.#parts.state(chainId);
+    if (settings === null || rows === undefined || state === undefined || state.stopped !== null) return false;
+    if (this.#isCheckpointDue(chainId, settings, rows)) return true;
+    return [...rows.values()].some((row) => this.#isDue(row, state.blockTime));
+  }
+
+  /** The live approval for a counter of the vault. */
+  approved(chainId: ChainId, user: UserId, nonce: number): WithdrawalRow | null {
+    for (const row of this.#rows.get(chainId)?.values() ?? []) {
+      if (row.user === user && row.nonce === nonce && row.status === 'approved') return row;
+    }
+    return null;
+  }
+
+  #isDue(row: WithdrawalRow, blockTime: number): boolean {
+    return isLapsed(row, blockTime) || (row.status === 'signing' && this.#maySign(row));
+  }
+
+  #maySign({ chainId, token }: WithdrawalRow): boolean {
+    return !this.#parts.isWithheld(chainId) && !this.#parts.isHeld(chainId, token);
   }
 
   #tick(): void {
@@ -149,15 +182,22 @@ export class WithdrawalApprovals {
     { blockTime }: ChainProgress,
     rows: ReadonlyMap<string, WithdrawalRow>,
   ): Promise<void> {
-    const last = this.#checkpointMs.get(chainId) ?? Number.NEGATIVE_INFINITY;
-    const nowMs = this.#parts.nowMs();
-    if (settings.vault === null || nowMs - last < settings.checkpointIntervalMs) return;
-    if (![...rows.values()].some(({ status }) => status === 'filled')) return;
-    this.#checkpointMs.set(chainId, nowMs);
+    if (settings.vault === null || !this.#isCheckpointDue(chainId, settings, rows)) return;
+    this.#checkpointMs.set(chainId, this.#parts.nowMs(chainId));
     // The user can still cancel a filled row.
-    if (!this.#parts.canSign(settings.vault))
+    if (!this.#parts.canSign(chainId, settings.vault))
       return this.#refusals.refused(chainId, 'too few keys of administrators of the vault');
     await this.#parts.command({ kind: 'vaultCheckpoint', chainId, blockTime });
+  }
+
+  #isCheckpointDue(
+    chainId: ChainId,
+    { vault, checkpointIntervalMs }: ApprovalChain,
+    rows: ReadonlyMap<string, WithdrawalRow>,
+  ): boolean {
+    const last = this.#checkpointMs.get(chainId) ?? Number.NEGATIVE_INFINITY;
+    if (vault === null || this.#parts.nowMs(chainId) - last < checkpointIntervalMs) return false;
+    return [...rows.values()].some((row) => row.status === 'filled' && this.#maySign(row));
   }
 
   async #sign(row: WithdrawalRow, { vault, approvalValidityS }: ApprovalChain): Promise<void> {
@@ -203,12 +243,12 @@ export function moveBehind<Row>(rows: Map<string, Row>, key: string, row: Row): 
 }
 
 /** Wall clocks are no proof: the block that is past `validUntil` is one with all its withdrawals booked. */
-export function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boolean {
+function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boolean {
   return (status === 'signing' || status === 'approved') && blockTime > validUntil;
 }
 
 /** Whether the chain makes a step of the row due. */
-export function isLive({ status }: WithdrawalRow): boolean {
+function isLive({ status }: WithdrawalRow): boolean {
   return status === 'filled' || status === 'signing' || status === 'approved';
 }
 

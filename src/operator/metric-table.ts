@@ -9,7 +9,7 @@
  * What threads record in shared memory is defined in gateway/metrics/metric-names.ts and runtime/topology.ts; a row that reads it
  * finds it by that name. The process and Node: process-metrics.ts.
  */
-import type { WatchedChain } from '../chain/evm-thread.ts';
+import type { WatchedChain } from '../chain/chain-kind.ts';
 import type { ApprovalStop } from '../chain/vault-holdings.ts';
 import { format18 } from '../core/decimal.ts';
 import { ACTIONS, gatewayStagesOf, MARKET_ACTIONS, MARKET_STAGES, NAMING_ACTIONS, resultsOf } from '../core/hops.ts';

@@ -1,7 +1,7 @@
 /**
  * Routes of the simulated chains (operator-api.md 8, dev and test): deposits, blocks, minting, and the state of a
  * chain; and in every profile those of 4.4: the end of a chain's stop, and deposits that were not credited. They read and
- * write JSON; ChainOperations performs the operations.
+ * write JSON; ChainOperations and SimulatedOperations perform the operations.
  */
 
 import {
@@ -10,6 +10,7 @@ import {
   type ChainVault,
   DEFAULT_SENDER,
   type SignedCheckpoint,
+  type SimulatedOperations,
 } from '../chain/chain-operations.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
 import {
@@ -53,9 +54,9 @@ import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 
 type View = Readonly<Record<string, unknown>>;
-type Ask = (chains: ChainOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
+type Ask = (chains: SimulatedOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
 type HookCall = Pick<OpsCall, 'body'>;
-type Hook = (chains: ChainOperations, chain: ChainId, call: HookCall) => Promise<Outcome<View>>;
+type Hook = (chains: SimulatedOperations, chain: ChainId, call: HookCall) => Promise<Outcome<View>>;
 
 /** An ERC-20 amount is a uint256. */
 const AMOUNT = integerText({ min: 0n, max: (1n << 256n) - 1n });
@@ -218,7 +219,7 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
       if (!chain.ok) return chain;
       const chains = operations();
       if (chains === null) return rejected(NOT_SIMULATED);
-      const reply = await ask(chains, chain.value, call);
+      const reply = await ask(chains.simulated, chain.value, call);
       if (method !== 'GET' && reply.ok) await seenByAll(parts);
       return reply;
     },
@@ -366,7 +367,7 @@ function transactionView(transaction: ChainTransaction): View {
   return { ...transaction };
 }
 
-async function deposit(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function deposit(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(DEPOSIT_BODY, call.body);
   if (!read.ok) return rejected(placeWithDots(read.reject));
   const { config, ...request } = read.value;
@@ -379,14 +380,14 @@ function placeWithDots({ code, message, field }: Reject): Reject {
   return field === undefined ? reject(code, message) : reject(code, message, field.replace(/\[(\d+)\]/g, '.$1'));
 }
 
-async function withdraw(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function withdraw(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(WITHDRAW_BODY, call.body);
   if (!read.ok) return read;
   const overrides = read.value.overrides ?? {};
   return mapped(await chains.withdraw(chain, { ...read.value, overrides }), transactionView);
 }
 
-async function settle(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function settle(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(SETTLE_BODY, call.body);
   if (!read.ok) return read;
   const overrides = read.value.overrides ?? {};
@@ -394,19 +395,19 @@ async function settle(chains: ChainOperations, chain: ChainId, call: HookCall): 
   return mapped(await chains.settle(chain, { ...read.value, overrides, executor }), transactionView);
 }
 
-async function mine(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function mine(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(MINE_BODY, call.body);
   return read.ok ? mapped(await chains.mine(chain, read.value.blocks), (head) => ({ head })) : read;
 }
 
-async function reorganise(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function reorganise(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(REORG_BODY, call.body);
   if (!read.ok) return read;
   const { depth, keep, blocks = depth + 1 } = read.value;
   return mapped(await chains.reorganise(chain, { depth, keep, blocks }), (reorganised) => ({ ...reorganised }));
 }
 
-async function setProvider(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function setProvider(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(PROVIDER_BODY, call.body);
   if (!read.ok) return read;
   const { provider, fault, lagBlocks } = read.value;
@@ -417,12 +418,12 @@ async function setProvider(chains: ChainOperations, chain: ChainId, call: HookCa
   return mapped(set, (providers) => ({ providers }));
 }
 
-async function openEscape(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function openEscape(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(ACCEPT_BODY, call.body);
   return read.ok ? mapped(await chains.escape(chain), vaultView) : read;
 }
 
-async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function forceWithdraw(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(FORCE_BODY, call.body);
   if (!read.ok) return read;
   if (!isPayable(read.value.to)) {
@@ -431,12 +432,12 @@ async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: Hook
   return mapped(await chains.forceWithdraw(chain, read.value), transactionView);
 }
 
-async function replay(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function replay(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(REPLAY_BODY, call.body);
   return read.ok ? mapped(await chains.replay(chain, read.value.tx), () => ({})) : read;
 }
 
-async function mint(chains: ChainOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
+async function mint(chains: SimulatedOperations, chain: ChainId, call: HookCall): Promise<Outcome<View>> {
   const read = readBody(MINT_BODY, call.body);
   return read.ok ? mapped(await chains.mint(chain, read.value), transactionView) : read;
 }
@@ -463,7 +464,7 @@ function queried<T>(call: OpsCall, name: string, parse: (text: string) => T | nu
   return value === null ? rejected(reject('INVALID_REQUEST', `${name} is needed in its form`, name)) : accepted(value);
 }
 
-async function counters(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function counters(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const user = queried(call, 'user', parseUserId);
   if (!user.ok) return user;
   const subAccount = call.query.whole('sub_account');
@@ -475,7 +476,7 @@ async function counters(chains: ChainOperations, chain: ChainId, call: OpsCall):
   return mapped(await chains.counters(chain, user.value, Number(index)), (counts) => ({ ...counts }));
 }
 
-async function balance(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function balance(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const address = queried(call, 'address', parseAddress);
   if (!address.ok) return address;
   const token = queried(call, 'token', parseAddress);

@@ -119,7 +119,7 @@ async function seedRegistry(parts: Parts): Promise<void> {
 async function fundUser(seedByte: number, parts: Parts, chains: ChainOperations): Promise<void> {
   const key = keyFromSeed(new Uint8Array(32).fill(seedByte));
   for (const { token, decimals, deposit } of SEED_FUNDS) {
-    const reply = await chains.deposit(CHAIN_DEV as ChainId, {
+    const reply = await chains.simulated.deposit(CHAIN_DEV as ChainId, {
       user: key.userId,
       token,
       baseUnits: deposit * powerOfTen(decimals),

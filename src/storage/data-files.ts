@@ -5,7 +5,7 @@
  *                                                its journal: a data directory of its own, small where history is
  *   snapshots/gone-<sequence>/                   one that is being removed
  *   chains/<chain id>.json                       simulated chains
- *   evm/<chain id>.<kind of events>.json         how far EVM chains are read; no part of a backup (chain/event-cursor.ts)
+ *   evm/<chain id>.<kind of events>.json         how far chains are read, of every kind; no part of a backup (chain/event-cursor.ts)
  *   data-<version>-at-<sequence>/                what an upgrade has replaced
  *   dropped/                                     records that the stream of a cluster does not have (dropped-records.ts)
  */

@@ -11,14 +11,10 @@ import {
   type SigningRequest,
 } from '../../src/chain/approval-signer.ts';
 import { readKeyFile } from '../../src/chain/key-file.ts';
-import { ChainSight } from '../../src/chain/simulated-providers.ts';
-import { VaultWatch } from '../../src/chain/simulated-watch.ts';
-import { SimulatedWithdrawals } from '../../src/chain/simulated-withdrawals.ts';
 import { WithdrawalApprovals } from '../../src/chain/withdrawal-approvals.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
-import { chainAt, STARTED_NS } from '../support/chain-world.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_42 } from '../support/wire-vectors.ts';
 
@@ -217,14 +213,24 @@ suite('withdrawal approvals', () => {
     const time = { nowMs: 0 };
     const signer = new KeySigner([KEY], () => 0);
     const current = { ...state, stopped: stopped ? ({ reason: 'reorg', block: 1, deposits: 1 } as const) : null };
-    const shown = { blockTime: state.blockTime, hasKeys: true, counter: 0, isHidden: false };
+    const shown = {
+      blockTime: state.blockTime,
+      hasKeys: true,
+      counter: 0,
+      isHidden: false,
+      isTimed: true,
+      isHeld: false,
+    };
     const approvals = new WithdrawalApprovals({
       command: async (command) => {
         commands.push(command.kind);
         return accepted({});
       },
       state: () => ({ ...current, blockTime: shown.blockTime }),
+      settings: () => settings,
       isWithheld: () => false,
+      isHeld: () => shown.isHeld,
+      isTimed: () => shown.isTimed,
       canSign: () => shown.hasKeys,
       sign: (given) => signer.sign(given),
       withdrawalCount: async () => ({ blockTime: shown.blockTime, counter: shown.counter }),
@@ -232,35 +238,39 @@ suite('withdrawal approvals', () => {
       refused: () => commands.push('refused'),
       nowMs: () => time.nowMs,
     });
-    // Its own timer would tick in between.
-    approvals.follow(new Map([[CHAIN, settings]]));
     return { approvals, commands, time, shown };
   }
 
-  test('a refusal of the signer is passed on once, not with each block of a simulated chain', async () => {
-    const chain = chainAt(9);
-    const commands: string[] = [];
-    const withdrawals = new SimulatedWithdrawals({
-      chainId: CHAIN,
-      signer: new KeySigner([KEY], () => 0),
-      offer: async ({ kind }) => {
-        commands.push(kind);
-        return {};
-      },
-      isHeld: () => false,
-      refused: (chainId, reason) => commands.push(`${chainId} ${reason}`),
-    });
-    const local = { ...settings, settlementConfirmations: 1, blockTimeNs: 1n, autoMine: false, providers: 1 };
-    const act = (): Promise<boolean> =>
-      withdrawals.act(new ChainSight(chain, 1), new VaultWatch(null), { ...local, escapeTimeoutNs: 1n }, STARTED_NS);
-    withdrawals.changed(row({ status: 'signing', payout: 0n }));
-    for (let block = 0; block < 3; block += 1) assert.equal(await act(), true);
-    assert.deepEqual(commands, [`${CHAIN} it pays nothing`]);
-    withdrawals.changed(row({ status: 'signing' }));
-    assert.equal(await act(), true);
-    withdrawals.changed(row({ status: 'signing', payout: 0n }));
-    assert.equal(await act(), true);
-    assert.deepEqual(commands.slice(1), ['approvalSigned', `${CHAIN} it pays nothing`]);
+  test('a refusal of the signer is passed on once, until something is signed', async () => {
+    const { approvals, commands } = world();
+    approvals.changed(row({ status: 'signing', payout: 0n }));
+    for (let block = 0; block < 3; block += 1) await approvals.step(CHAIN);
+    assert.deepEqual(commands, ['refused']);
+    approvals.changed(row({ status: 'signing' }));
+    await approvals.step(CHAIN);
+    approvals.changed(row({ status: 'signing', payout: 0n }));
+    await approvals.step(CHAIN);
+    assert.deepEqual(commands.slice(1), ['approvalSigned', 'refused']);
+  });
+
+  test('a chain without a timer has its steps by calls alone, and what is due is shown before', async () => {
+    const { approvals, commands, shown } = world();
+    shown.isTimed = false;
+    assert.equal(approvals.isDue(CHAIN), false);
+    approvals.changed(row({}));
+    assert.equal(approvals.isDue(CHAIN), true);
+    await approvals.tick();
+    assert.deepEqual(commands, []);
+    await approvals.step(CHAIN);
+    assert.deepEqual([commands, approvals.isDue(CHAIN)], [['vaultCheckpoint'], false]);
+    approvals.changed(row({ status: 'signing' }));
+    shown.isHeld = true;
+    assert.equal(approvals.isDue(CHAIN), false, 'nothing of the asset is approved (MON-05)');
+    shown.isHeld = false;
+    assert.equal(approvals.isDue(CHAIN), true);
+    approvals.changed(row({ status: 'approved' }));
+    assert.equal(approvals.approved(CHAIN, USER_42 as UserId, 0)?.status, 'approved');
+    assert.equal(approvals.approved(CHAIN, USER_42 as UserId, 1), null);
   });
 
   test('WDR-07: a checkpoint each interval while a row is filled; a signature for each row that is to be signed', async () => {

@@ -43,7 +43,7 @@ async function seeded(autoMine = false, minesByItself = false): Promise<Clearing
 }
 
 async function head(fixture: ClearingFixture, chain: ChainId): Promise<number | null> {
-  const vault = await fixture.chains.vault(chain);
+  const vault = await fixture.chains.simulated.vault(chain);
   return vault.ok ? vault.value.head : null;
 }
 
@@ -57,17 +57,17 @@ suite('chain actor', () => {
 
   test('a confirmed deposit is answered when it is credited, once, pooled into account 0 (DEP-10, AMT-06)', async () => {
     const fixture = await seeded();
-    const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, baseUnits: 1_234_567n }));
+    const answer = mined(await fixture.chains.simulated.deposit(DEV, { ...DEPOSIT, baseUnits: 1_234_567n }));
     const { tx: _tx, ...rest } = answer;
     assert.equal(rest.status, 'mined');
     assert.deepEqual([rest.revert, rest.nonce, rest.head - (rest.block ?? 0)], [null, 0, 0]);
     assert.equal(fixture.usd(), 1_234_567_000_000_000_000n);
     assert.equal(fixture.deposits, 1);
-    await fixture.chains.mine(DEV, 3);
+    await fixture.chains.simulated.mine(DEV, 3);
     await fixture.restart();
-    await fixture.chains.mine(DEV, 3);
+    await fixture.chains.simulated.mine(DEV, 3);
     assert.equal(fixture.usd(), 1_234_567_000_000_000_000n);
-    assert.deepEqual(await fixture.chains.counters(DEV, USER, 0), {
+    assert.deepEqual(await fixture.chains.simulated.counters(DEV, USER, 0), {
       ok: true,
       value: { depositCounts: 1, withdrawalCounts: 0, settlementCounts: 0 },
     });
@@ -75,13 +75,13 @@ suite('chain actor', () => {
 
   test('with n−1 confirmations a deposit is not yet credited, with n it is (DEP-08, DEP-17)', async () => {
     const fixture = await seeded();
-    const answer = mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    const answer = mined(await fixture.chains.simulated.deposit(ONE, { ...ON_ONE, confirm: false }));
     assert.equal(answer.head, answer.block);
-    await fixture.chains.mine(ONE, 2);
+    await fixture.chains.simulated.mine(ONE, 2);
     assert.equal(fixture.usd(), 0n);
-    await fixture.chains.mine(ONE, 1);
+    await fixture.chains.simulated.mine(ONE, 1);
     assert.equal(fixture.usd(), 5n * UNIT);
-    const confirmed = mined(await fixture.chains.deposit(ONE, ON_ONE));
+    const confirmed = mined(await fixture.chains.simulated.deposit(ONE, ON_ONE));
     assert.equal(confirmed.head, (confirmed.block ?? 0) + 3);
     assert.equal(fixture.usd(), 10n * UNIT);
   });
@@ -89,32 +89,32 @@ suite('chain actor', () => {
   test("the confirmations of a vault override its chain's, at once (DEP-21)", async () => {
     const fixture = await seeded();
     const key = `${seedAddress('0e')}@${ONE}`;
-    mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    mined(await fixture.chains.simulated.deposit(ONE, { ...ON_ONE, confirm: false }));
     await fixture.put('vault', key, {
       administrators: [PUBLIC_APPROVAL_ADDRESS],
       quorum: 1,
       confirmations: { deposit: 1 },
     });
-    assert.ok((await fixture.chains.vault(ONE)).ok);
+    assert.ok((await fixture.chains.simulated.vault(ONE)).ok);
     assert.equal(fixture.usd(), 5n * UNIT);
   });
 
   test('killed between the write of the chain and the credit, the deposit is credited once (DEP-10, AMB-74)', async () => {
     const fixture = await seeded();
-    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    mined(await fixture.chains.simulated.deposit(DEV, DEPOSIT));
     const reached = new Promise<void>((resolve) => {
       fixture.fault = () => {
         resolve();
         return new Promise(() => undefined);
       };
     });
-    void fixture.chains.deposit(DEV, DEPOSIT);
+    void fixture.chains.simulated.deposit(DEV, DEPOSIT);
     await reached;
     assert.equal(fixture.chains.isBusy(), true);
     assert.equal(fixture.usd(), 5n * UNIT);
     await fixture.restart();
     assert.equal(fixture.usd(), 10n * UNIT);
-    assert.equal(mined(await fixture.chains.deposit(DEV, DEPOSIT)).nonce, 2);
+    assert.equal(mined(await fixture.chains.simulated.deposit(DEV, DEPOSIT)).nonce, 2);
     assert.equal(fixture.usd(), 15n * UNIT);
   });
 
@@ -127,11 +127,11 @@ suite('chain actor', () => {
         return new Promise(() => undefined);
       };
     });
-    void fixture.chains.deposit(DEV, DEPOSIT);
+    void fixture.chains.simulated.deposit(DEV, DEPOSIT);
     await reached;
     assert.equal(fixture.usd(), 5n * UNIT);
     await fixture.restart();
-    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    mined(await fixture.chains.simulated.deposit(DEV, DEPOSIT));
     assert.equal(fixture.usd(), 10n * UNIT);
   });
 
@@ -142,7 +142,7 @@ suite('chain actor', () => {
       refusals -= 1;
       return refusals >= 0 ? Promise.resolve(rejected(reject('SERVICE_UNAVAILABLE', 'busy'))) : null;
     };
-    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    mined(await fixture.chains.simulated.deposit(DEV, DEPOSIT));
     assert.equal(fixture.usd(), 5n * UNIT);
     assert.equal(fixture.deposits, 1);
     assert.equal(fixture.chains.isBusy(), false);
@@ -156,7 +156,7 @@ suite('chain actor', () => {
       user: users[at % 2] ?? USER,
       confirm: at % 3 > 0,
     }));
-    const answers = await Promise.all(calls.map((call) => fixture.chains.deposit(DEV, call)));
+    const answers = await Promise.all(calls.map((call) => fixture.chains.simulated.deposit(DEV, call)));
     assert.deepEqual(
       answers.map((answer) => mined(answer).nonce),
       calls.map((_, at) => Math.floor(at / 2)),
@@ -168,7 +168,7 @@ suite('chain actor', () => {
   test('what the vault refuses is reverted and credits nothing (DEP-01, DEP-02, DEP-05)', async () => {
     const fixture = await seeded();
     const reverted = async (call: Partial<DepositRequest>): Promise<string | null> => {
-      const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, ...call }));
+      const answer = mined(await fixture.chains.simulated.deposit(DEV, { ...DEPOSIT, ...call }));
       assert.equal(answer.status, 'reverted');
       return answer.revert;
     };
@@ -184,27 +184,30 @@ suite('chain actor', () => {
     const bare = '0000000000000000ff';
     await fixture.put('chain', bare, { kind: 'simulated' });
     const before = await head(fixture, DEV);
-    assert.equal(refusal(await fixture.chains.deposit('0000000000000000ee' as ChainId, DEPOSIT)), 'CHAIN_NOT_FOUND');
-    assert.equal(refusal(await fixture.chains.deposit(bare as ChainId, DEPOSIT)), 'VAULT_NOT_FOUND');
     assert.equal(
-      refusal(await fixture.chains.mint(DEV, { ...DEPOSIT, token: ON_ONE.token, to: DEPOSIT.from })),
+      refusal(await fixture.chains.simulated.deposit('0000000000000000ee' as ChainId, DEPOSIT)),
+      'CHAIN_NOT_FOUND',
+    );
+    assert.equal(refusal(await fixture.chains.simulated.deposit(bare as ChainId, DEPOSIT)), 'VAULT_NOT_FOUND');
+    assert.equal(
+      refusal(await fixture.chains.simulated.mint(DEV, { ...DEPOSIT, token: ON_ONE.token, to: DEPOSIT.from })),
       'ASSET_NOT_FOUND',
     );
-    assert.equal(refusal(await fixture.chains.vault(bare as ChainId)), 'VAULT_NOT_FOUND');
+    assert.equal(refusal(await fixture.chains.simulated.vault(bare as ChainId)), 'VAULT_NOT_FOUND');
     assert.equal(await head(fixture, DEV), before);
   });
 
   test('a token that is put later is known at once; minted balances are there, and spent by deposits', async () => {
     const fixture = await seeded();
     const mint = { token: seedAddress('99'), to: seedAddress('aa'), baseUnits: 7n };
-    assert.equal(refusal(await fixture.chains.mint(DEV, mint)), 'ASSET_NOT_FOUND');
+    assert.equal(refusal(await fixture.chains.simulated.mint(DEV, mint)), 'ASSET_NOT_FOUND');
     const body = { symbol: 'NEW', tokens: [{ token: mint.token, chain_id: DEV, decimals: 0 }] };
     acceptedValue(await fixture.command({ kind: 'putAsset', method: 'put', assetId: '9' as AssetId, body }));
-    mined(await fixture.chains.mint(DEV, mint));
-    mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, token: mint.token, baseUnits: 5n }));
-    assert.deepEqual(await fixture.chains.balance(DEV, mint.to, mint.token), { ok: true, value: 2n });
+    mined(await fixture.chains.simulated.mint(DEV, mint));
+    mined(await fixture.chains.simulated.deposit(DEV, { ...DEPOSIT, token: mint.token, baseUnits: 5n }));
+    assert.deepEqual(await fixture.chains.simulated.balance(DEV, mint.to, mint.token), { ok: true, value: 2n });
     assert.equal(fixture.world.owned(USER, '9' as AssetId), 5n * UNIT);
-    const vault = await fixture.chains.vault(DEV);
+    const vault = await fixture.chains.simulated.vault(DEV);
     assert.ok(vault.ok);
     assert.equal(vault.value.vault, `${seedAddress('0d')}@${DEV}`);
     assert.deepEqual([...vault.value.balances], [[mint.token, 5n]]);
@@ -216,7 +219,7 @@ suite('chain actor', () => {
     for (const user of [SEED_USER_A, SEED_USER_B] as UserId[]) {
       for (const { token, decimals, deposit } of SEED_FUNDS) {
         const baseUnits = deposit * 10n ** BigInt(decimals);
-        mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, user, token, baseUnits }));
+        mined(await fixture.chains.simulated.deposit(DEV, { ...DEPOSIT, user, token, baseUnits }));
       }
       const owned = ['0', '1', '2', '3'].map((asset) => fixture.world.owned(user, asset as AssetId));
       assert.deepEqual(owned, [1_000_000n * UNIT, 10n * UNIT, 200n * UNIT, 50_000n * UNIT]);
@@ -225,7 +228,7 @@ suite('chain actor', () => {
 
   test('blocks that are due are mined and confirm deposits; a chain never goes back over a restart', async () => {
     const fixture = await seeded(true);
-    const answer = mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    const answer = mined(await fixture.chains.simulated.deposit(ONE, { ...ON_ONE, confirm: false }));
     fixture.world.nowNs = (fixture.world.nowNs + 2_999_999_999n) as typeof fixture.world.nowNs;
     assert.equal(await head(fixture, ONE), answer.head + 2);
     assert.equal(fixture.usd(), 0n);
@@ -238,7 +241,7 @@ suite('chain actor', () => {
 
   test('the timer mines what is due and credits what that confirms, by itself', async () => {
     const fixture = await seeded(true, true);
-    mined(await fixture.chains.deposit(ONE, { ...ON_ONE, confirm: false }));
+    mined(await fixture.chains.simulated.deposit(ONE, { ...ON_ONE, confirm: false }));
     fixture.world.nowNs = (fixture.world.nowNs + 3_000_000_000n) as typeof fixture.world.nowNs;
     while (fixture.usd() === 0n) await wait(10);
     assert.equal(fixture.usd(), 5n * UNIT);
@@ -246,7 +249,7 @@ suite('chain actor', () => {
 
   test('every configured provider is listed, without a fault', async () => {
     const fixture = await seeded();
-    const providers = await fixture.chains.providers(DEV);
+    const providers = await fixture.chains.simulated.providers(DEV);
     assert.ok(providers.ok);
     assert.deepEqual(
       providers.value,
@@ -257,31 +260,31 @@ suite('chain actor', () => {
   test('after a stop nothing is begun', async () => {
     const fixture = await seeded();
     await fixture.chains.stop();
-    assert.equal(refusal(await fixture.chains.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
+    assert.equal(refusal(await fixture.chains.simulated.deposit(DEV, DEPOSIT)), 'SERVICE_UNAVAILABLE');
     assert.equal(fixture.chains.isBusy(), false);
   });
 
   test('a node that was off for a month starts without a word: nothing else calls a simulated vault (AMB-85)', async () => {
     const fixture = await seeded();
-    mined(await fixture.chains.deposit(DEV, DEPOSIT));
+    mined(await fixture.chains.simulated.deposit(DEV, DEPOSIT));
     fixture.world.nowNs = (fixture.world.nowNs + 30n * 86_400_000_000_000n) as typeof fixture.world.nowNs;
     await fixture.restart();
-    const vault = await fixture.chains.vault(DEV);
+    const vault = await fixture.chains.simulated.vault(DEV);
     assert.ok(vault.ok);
     assert.deepEqual([vault.value.escapeMode, vault.value.lastCheckpointNs], [false, fixture.world.nowNs]);
 
-    assert.ok((await fixture.chains.escape(DEV)).ok);
+    assert.ok((await fixture.chains.simulated.escape(DEV)).ok);
     await assert.rejects(fixture.restart(), /is in escape mode/);
     fixture.acceptsEscape = [DEV];
     await fixture.restart();
-    const ended = await fixture.chains.vault(DEV);
+    const ended = await fixture.chains.simulated.vault(DEV);
     assert.equal(ended.ok && ended.value.escapeMode, false);
   });
 
   test('a deposit of a token that no asset has is mined and unclaimed, and no deviation once it is registered (AMB-74, AMB-116)', async () => {
     const fixture = await seeded();
     const token = seedAddress('98');
-    const answer = mined(await fixture.chains.deposit(DEV, { ...DEPOSIT, token, baseUnits: 5n }));
+    const answer = mined(await fixture.chains.simulated.deposit(DEV, { ...DEPOSIT, token, baseUnits: 5n }));
     assert.deepEqual([answer.status, answer.nonce], ['mined', 0]);
     assert.equal(fixture.world.state.unclaimed.size, 1);
     const body = { symbol: 'NEW', tokens: [{ token, chain_id: DEV, decimals: 0 }] };

@@ -5,7 +5,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -131,20 +131,20 @@ class Played {
           senderAllowed: true,
           confirm: false,
         };
-        const { tx } = mined(await chains.deposit(ONE, request));
+        const { tx } = mined(await chains.simulated.deposit(ONE, request));
         this.#sent.push(tx);
         plain.blocks.push({ tx, user, usd: step.usd });
         return;
       }
       case 'mine':
-        await chains.mine(ONE, step.blocks);
+        await chains.simulated.mine(ONE, step.blocks);
         plain.blocks.push(...Array.from({ length: step.blocks }, () => null));
         return;
       case 'reorg':
         return this.#reorganise(step);
       case 'replay': {
         const tx = this.#sent[step.pick % Math.max(this.#sent.length, 1)];
-        if (tx !== undefined) assert.ok((await chains.replay(ONE, tx)).ok);
+        if (tx !== undefined) assert.ok((await chains.simulated.replay(ONE, tx)).ok);
         return;
       }
       case 'fault': {
@@ -152,7 +152,9 @@ class Played {
         for (let provider = 0; provider < PROVIDERS; provider += 1) {
           const isIt = provider === step.provider;
           const lagBlocks = isIt && step.fault === 'lagging' ? step.lagBlocks : 0;
-          assert.ok((await chains.setProvider(ONE, provider, { fault: isIt ? step.fault : 'none', lagBlocks })).ok);
+          assert.ok(
+            (await chains.simulated.setProvider(ONE, provider, { fault: isIt ? step.fault : 'none', lagBlocks })).ok,
+          );
         }
         return;
       }
@@ -172,7 +174,7 @@ class Played {
     const kept = replaced.filter((_, at) => ((keep >> at) & 1) === 1);
     if (isReversed) kept.reverse();
     const blocks = depth + more;
-    const done = await this.fixture.chains.reorganise(ONE, { depth, keep: kept.map(({ tx }) => tx), blocks });
+    const done = await this.fixture.chains.simulated.reorganise(ONE, { depth, keep: kept.map(({ tx }) => tx), blocks });
     assert.ok(done.ok);
     assert.deepEqual(
       done.value.dropped,
@@ -237,7 +239,10 @@ suite('simulated chains with faults', () => {
         const played = new Played(fixture);
         for (const { faults: chosen, usd, blocks, kill } of list) {
           for (const [provider, { fault, lagBlocks }] of chosen.entries()) {
-            await fixture.chains.setProvider(ONE, provider, { fault, lagBlocks: fault === 'lagging' ? lagBlocks : 0 });
+            await fixture.chains.simulated.setProvider(ONE, provider, {
+              fault,
+              lagBlocks: fault === 'lagging' ? lagBlocks : 0,
+            });
           }
           await played.play({ kind: 'deposit', user: 0, usd });
           await played.play({ kind: 'mine', blocks });
@@ -247,7 +252,7 @@ suite('simulated chains with faults', () => {
           assert.ok(user !== undefined && fixture.usd(user) <= (played.plain.credited.get(user) ?? 0n));
         }
         for (let provider = 0; provider < PROVIDERS; provider += 1) {
-          await fixture.chains.setProvider(ONE, provider, { fault: 'none', lagBlocks: 0 });
+          await fixture.chains.simulated.setProvider(ONE, provider, { fault: 'none', lagBlocks: 0 });
         }
         played.check();
         await fixture.chains.stop();
@@ -258,6 +263,65 @@ suite('simulated chains with faults', () => {
 });
 
 suite('files of simulated chains', () => {
+  const made = JSON.parse(readFileSync('test/fixtures/chain-watch-1.json', 'utf8')) as Readonly<
+    Record<'running' | 'stopped', { readonly chain: string; readonly watch: string }>
+  >;
+
+  /** A node on the files of a version before the one watch of all chains; its ledger is a new one. */
+  async function converted(which: 'running' | 'stopped'): Promise<ClearingFixture> {
+    const fixture = await ClearingFixture.seeded();
+    await fixture.chains.stop();
+    fixture.directory = temporaryDirectory();
+    const directory = join(fixture.directory, 'chains');
+    mkdirSync(directory);
+    writeFileSync(join(directory, `${ONE}.json`), made[which].chain);
+    writeFileSync(join(directory, `${ONE}.watch.json`), made[which].watch);
+    await fixture.restart();
+    return fixture;
+  }
+
+  const [first, second] = USERS;
+
+  test('what an earlier version has booked of a chain stays expected: one that is dropped then stops it, after a start too (AMB-74)', async () => {
+    const fixture = await converted('running');
+    assert.deepEqual(
+      readdirSync(join(fixture.directory, 'chains')).filter((name) => name.includes('watch')),
+      [],
+    );
+    assert.deepEqual(fixture.stops, []);
+    assert.deepEqual([fixture.usd(first), fixture.usd(second)], [5n * UNIT, 7n * UNIT]);
+    await fixture.restart();
+    assert.ok((await fixture.chains.simulated.reorganise(ONE, { depth: 4, keep: [], blocks: 5 })).ok);
+    assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
+    await fixture.chains.stop();
+  });
+
+  test('what an earlier version has booked and the chain has no longer stops it at the first start (AMB-74)', async () => {
+    const fixture = await converted('running');
+    await fixture.chains.stop();
+    const { directory } = fixture;
+    writeFileSync(join(directory, 'chains', `${ONE}.json`), made.stopped.chain);
+    writeFileSync(join(directory, 'chains', `${ONE}.watch.json`), made.running.watch);
+    rmSync(join(directory, 'evm'), { recursive: true });
+    await fixture.restart();
+    assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
+    await fixture.chains.stop();
+  });
+
+  test('a chain that an earlier version has stopped is stopped until it is resumed, and stays resumed (AMB-74)', async () => {
+    const fixture = await converted('stopped');
+    assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
+    assert.equal(fixture.usd(first), 0n, 'a stopped chain books nothing');
+    assert.ok((await fixture.chains.resume(ONE)).ok);
+    assert.deepEqual([fixture.usd(first), fixture.usd(second)], [5n * UNIT, 0n]);
+    await fixture.restart();
+    assert.deepEqual(fixture.stops, [
+      [ONE, 'reorg'],
+      [ONE, null],
+    ]);
+    await fixture.chains.stop();
+  });
+
   test('a chain of format 1 is read: its deposits count, new ones come behind them, and its blocks are not replaced (DEP-10)', async () => {
     const fixture = await ClearingFixture.seeded();
     const deposit = async (confirm: boolean): Promise<void> => {
@@ -267,7 +331,7 @@ suite('files of simulated chains', () => {
         baseUnits: 5_000_000n,
         from: seedAddress('aa'),
       };
-      mined(await fixture.chains.deposit(ONE, { ...request, approve: true, senderAllowed: true, confirm }));
+      mined(await fixture.chains.simulated.deposit(ONE, { ...request, approve: true, senderAllowed: true, confirm }));
     };
     await deposit(true);
     await deposit(false);
@@ -285,26 +349,26 @@ suite('files of simulated chains', () => {
     fixture.directory = join(directory, '..');
     await fixture.restart();
     assert.equal(fixture.usd(), 5n * UNIT);
-    assert.deepEqual(await fixture.chains.counters(ONE, USERS[0] as UserId, 0), {
+    assert.deepEqual(await fixture.chains.simulated.counters(ONE, USERS[0] as UserId, 0), {
       ok: true,
       value: { depositCounts: 2, withdrawalCounts: 0, settlementCounts: 0 },
     });
-    const refused = await fixture.chains.reorganise(ONE, { depth: 1, keep: [], blocks: 2 });
+    const refused = await fixture.chains.simulated.reorganise(ONE, { depth: 1, keep: [], blocks: 2 });
     assert.equal(refused.ok ? null : refused.reject.field, 'depth');
     await deposit(true);
     assert.equal(fixture.usd(), 15n * UNIT);
-    const dropped = await fixture.chains.reorganise(ONE, { depth: 4, keep: [], blocks: 5 });
+    const dropped = await fixture.chains.simulated.reorganise(ONE, { depth: 4, keep: [], blocks: 5 });
     assert.ok(dropped.ok && dropped.value.dropped.length === 1);
     assert.equal(fixture.world.owned(USERS[0] as UserId, USD), 15n * UNIT);
     assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
     // No majority decides about what was booked: the chain stays stopped, and the reply says so.
     for (const provider of [0, 1])
-      assert.ok((await fixture.chains.setProvider(ONE, provider, { fault: 'unreachable', lagBlocks: 0 })).ok);
+      assert.ok((await fixture.chains.simulated.setProvider(ONE, provider, { fault: 'unreachable', lagBlocks: 0 })).ok);
     const resumed = await fixture.chains.resume(ONE);
     assert.equal(resumed.ok ? null : resumed.reject.code, 'SERVICE_UNAVAILABLE');
     assert.deepEqual(fixture.stops, [[ONE, 'reorg']]);
     for (const provider of [0, 1])
-      assert.ok((await fixture.chains.setProvider(ONE, provider, { fault: 'none', lagBlocks: 0 })).ok);
+      assert.ok((await fixture.chains.simulated.setProvider(ONE, provider, { fault: 'none', lagBlocks: 0 })).ok);
     assert.ok((await fixture.chains.resume(ONE)).ok);
     assert.deepEqual(fixture.stops, [
       [ONE, 'reorg'],

@@ -262,7 +262,7 @@ suite('event watch', () => {
     fixture.chain.reorg(1, false);
     await fixture.settle();
     for (const provider of fixture.providers.slice(1)) provider.fault = 'unreachable';
-    assert.equal(await fixture.watch.vanished(), null);
+    assert.equal(await fixture.watch.vanished(0), null);
     assert.notEqual(fixture.watch.state().stopped, null);
     for (const provider of fixture.providers) provider.fault = 'none';
     assert.equal((await fixture.resume()).length, 1);

@@ -55,6 +55,7 @@ class Fixture {
     settlementCount: async () => ({ blockTime: this.blockTime, counter: this.counter }),
     isHidden: () => this.isHidden,
     refused: () => undefined,
+    isTimed: () => true,
   });
 
   async rest(): Promise<readonly string[]> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { ChainOperations } from '../../src/chain/chain-operations.ts';
+import type { SimulatedOperations } from '../../src/chain/chain-operations.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
@@ -75,7 +75,7 @@ const CHAINS = new Proxy(
         return Promise.resolve(accepted({ balances: [] }));
       },
   },
-) as ChainOperations;
+) as SimulatedOperations;
 
 function hook(name: string): Case {
   const old = OLD_CHAIN_READERS[name] ?? assert.fail(name);

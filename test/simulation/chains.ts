@@ -1,19 +1,19 @@
 /**
- * The simulated chains of a node in the simulation: the node's own chain actor with its lanes and signer, driven by the history.
+ * The simulated chains of a node in the simulation: the node's own chain actor with its executors and signer, driven by the history.
  *
- *   call ─▶ lane ─▶ write ──step()──▶ disk          a kill in between keeps the write or loses it
+ *   call ─▶ executor ─▶ write ──step()──▶ disk          a kill in between keeps the write or loses it
  *                     command ──step()──▶ ring of clearing, offered again while it is full
  *
  * What was written outlives the node, while its ledger falls back to its last flush. Every command is judged against the
- * disk when it is sent (funds-book.ts). Nothing here waits for a timer: a lane goes on when its write or its command is done.
+ * disk when it is sent (funds-book.ts). Nothing here waits for a timer: an executor goes on when its write or its command is done.
  */
 
 import assert from 'node:assert/strict';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
+import type { VaultEventKind } from '../../src/chain/chain-events.ts';
 import { type ChainFiles, decodeChain, encodeChain } from '../../src/chain/chain-store.ts';
-import type { Stopped } from '../../src/chain/event-cursor.ts';
+import { decodeCursor, type EventCursor, type Stopped } from '../../src/chain/event-cursor.ts';
 import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain.ts';
-import { decodeWatch, encodeWatch, type VaultWatchState } from '../../src/chain/simulated-watch.ts';
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
@@ -42,7 +42,8 @@ interface Write {
 /** The chains' files, over all lives. */
 export class ChainDisk implements ChainFiles {
   readonly #chains = new Map<ChainId, ChainState>();
-  readonly #watches = new Map<ChainId, VaultWatchState>();
+  /** By chain and kind of events, as written. */
+  readonly #cursors = new Map<string, string>();
   #writes: Write[] = [];
 
   /** As it was written; null before the first time. */
@@ -59,14 +60,17 @@ export class ChainDisk implements ChainFiles {
     return this.#begin(() => this.#chains.set(state.chainId, state));
   }
 
-  async loadWatch(chainId: ChainId): Promise<VaultWatchState | null> {
-    const state = this.#watches.get(chainId);
-    return state === undefined ? null : decodeWatch(encodeWatch(state));
-  }
+  readonly cursors = {
+    load: async (chainId: ChainId, event: VaultEventKind): Promise<EventCursor | null> => {
+      const text = this.#cursors.get(`${chainId}.${event}`);
+      return text === undefined ? null : decodeCursor(text);
+    },
+    save: (chainId: ChainId, event: VaultEventKind, cursor: EventCursor): Promise<void> =>
+      this.#begin(() => this.#cursors.set(`${chainId}.${event}`, JSON.stringify({ format: 1, ...cursor }))),
+  };
 
-  saveWatch(chainId: ChainId, state: VaultWatchState): Promise<void> {
-    return this.#begin(() => this.#watches.set(chainId, state));
-  }
+  /** No file of an earlier version. */
+  async convertWatch(): Promise<void> {}
 
   /** Writes that were begun. */
   writes = 0;
@@ -202,7 +206,7 @@ export class LifeChains {
     return this.#calls > 0 || this.#actor.isBusy();
   }
 
-  /** Writes and commands so far: a lane that wakes up need not do anything. */
+  /** Writes and commands so far: an executor that wakes up need not do anything. */
   get progress(): number {
     return this.#commands + this.#parts.disk.writes;
   }
@@ -239,17 +243,17 @@ export class LifeChains {
         const { baseUnits, confirm } = action;
         const request = { user: userAt(action.who), token, baseUnits: BigInt(baseUnits), from: SENDER, confirm };
         const all = { approve: true, senderAllowed: true };
-        this.#operate('deposit', actor.deposit(vaultAt(vault).chainId, { ...request, ...all }));
+        this.#operate('deposit', actor.simulated.deposit(vaultAt(vault).chainId, { ...request, ...all }));
         break;
       }
       case 'mine':
-        this.#operate('mine', actor.mine(vaultAt(action.vault).chainId, action.blocks));
+        this.#operate('mine', actor.simulated.mine(vaultAt(action.vault).chainId, action.blocks));
         break;
       case 'execute': {
         const { vault, nonce, confirm } = action;
         const { chainId } = vaultAt(vault);
         const request = { user: userAt(action.who), nonce, overrides: this.#overrides(action), confirm };
-        this.#operate('execute', actor.withdraw(chainId, request));
+        this.#operate('execute', actor.simulated.withdraw(chainId, request));
         break;
       }
       case 'executeSettlement': {
@@ -257,24 +261,24 @@ export class LifeChains {
         const name = { user: userAt(action.who), subAccount, nonce };
         const executor = { allowance: null, returns: null, reenter: false };
         const request = { ...name, overrides: {}, executor, confirm };
-        this.#operate('executeSettlement', actor.settle(vaultAt(vault).chainId, request));
+        this.#operate('executeSettlement', actor.simulated.settle(vaultAt(vault).chainId, request));
         break;
       }
       case 'reorg': {
         const { chainId } = vaultAt(action.vault);
-        this.#operate('reorg', actor.reorganise(chainId, this.#reorganisation(action)));
+        this.#operate('reorg', actor.simulated.reorganise(chainId, this.#reorganisation(action)));
         break;
       }
       case 'provider': {
         const { vault, provider, fault, lagBlocks } = action;
         const { chainId } = vaultAt(vault);
-        this.#operate(`provider ${fault}`, actor.setProvider(chainId, provider, { fault, lagBlocks }));
+        this.#operate(`provider ${fault}`, actor.simulated.setProvider(chainId, provider, { fault, lagBlocks }));
         break;
       }
       case 'replay': {
         const { chainId } = vaultAt(action.vault);
         const tx = this.#parts.disk.state(chainId)?.blocks.at(-1 - action.back)?.tx;
-        if (tx !== undefined) this.#operate('replay', actor.replay(chainId, tx));
+        if (tx !== undefined) this.#operate('replay', actor.simulated.replay(chainId, tx));
         break;
       }
       case 'resume':

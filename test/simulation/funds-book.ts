@@ -3,7 +3,7 @@
  * withdrawals were paid and which approvals were signed, each with the chain that stood then. It has nothing of the watchers,
  * of clearing or of its tables: it reads the blocks of the chains' files and the journal, and adds up whole base units.
  *
- *   commands of the lanes ─▶ sent()      each is backed by the blocks that were written when it was sent
+ *   commands of chains ────▶ sent()      each is backed by the blocks that were written when it was sent
  *   journal ───────────────▶ noted()     each deposit is credited once, each payout booked once
  *   at rest ───────────────▶ check()     chain = journal = ledger
  */

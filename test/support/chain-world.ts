@@ -1,13 +1,6 @@
-/** A small simulated chain with the addresses of the dev seed, and providers that may disagree about it. */
+/** A small simulated chain with the addresses of the dev seed. */
 
-import type { ChainLog } from '../../src/chain/chain-events.ts';
-import {
-  type DepositCall,
-  emptyChain,
-  type ProviderView,
-  SimulatedChain,
-  type TokenTerms,
-} from '../../src/chain/simulated-chain.ts';
+import { type DepositCall, emptyChain, SimulatedChain, type TokenTerms } from '../../src/chain/simulated-chain.ts';
 import type { ChainId } from '../../src/core/ids.ts';
 import { ALICE } from './names.ts';
 
@@ -32,18 +25,4 @@ export function chainAt(head: number): SimulatedChain {
   const chain = new SimulatedChain(emptyChain(CHAIN_ID, STARTED_NS));
   chain.mine(head, STARTED_NS);
   return chain;
-}
-
-/** A provider that shows the chain through `change`: other logs, or another head. */
-export function provider(
-  chain: ProviderView,
-  change: { readonly head?: number; readonly logs?: (logs: readonly ChainLog[]) => readonly ChainLog[] },
-): ProviderView {
-  return {
-    get head() {
-      return change.head ?? chain.head;
-    },
-    logsFrom: (block) => (change.logs ?? ((logs) => logs))(chain.logsFrom(block)),
-    hashOf: (block) => chain.hashOf(block),
-  };
 }

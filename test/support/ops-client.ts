@@ -1,10 +1,10 @@
 /** An ops listener over an OpsWorld, and a client that sees status, headers and the exact text. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import type { WatchedChain } from '../../src/chain/chain-kind.ts';
 import type {
   ChainCounters,
   ChainOperations,
-  ChainProvider,
   ChainTransaction,
   ChainVault,
   DepositRequest,
@@ -12,10 +12,11 @@ import type {
   ExecuteWithdrawal,
   ForceWithdrawRequest,
   MintRequest,
+  ProviderEntry,
   Reorganised,
   SignedCheckpoint,
+  SimulatedOperations,
 } from '../../src/chain/chain-operations.ts';
-import type { WatchedChain } from '../../src/chain/evm-thread.ts';
 import type { ProviderFault, Reorganisation } from '../../src/chain/simulated-chain.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
@@ -120,7 +121,8 @@ const TRANSACTION: ChainTransaction = {
 };
 
 /** Records its requests. */
-export class PlainChains implements ChainOperations {
+export class PlainChains implements ChainOperations, SimulatedOperations {
+  readonly simulated: SimulatedOperations = this;
   readonly asked: unknown[] = [];
   withheld: readonly ChainId[] = [];
   watchedChains: readonly WatchedChain[] = [];
@@ -177,7 +179,7 @@ export class PlainChains implements ChainOperations {
     });
   }
 
-  async providers(): Promise<Outcome<readonly ChainProvider[]>> {
+  async providers(): Promise<Outcome<readonly ProviderEntry[]>> {
     return accepted([{ provider: 0, fault: 'none' }]);
   }
 
@@ -204,7 +206,7 @@ export class PlainChains implements ChainOperations {
     chain: ChainId,
     provider: number,
     fault: ProviderFault,
-  ): Promise<Outcome<readonly ChainProvider[]>> {
+  ): Promise<Outcome<readonly ProviderEntry[]>> {
     this.asked.push([chain, provider, fault]);
     return accepted([{ provider, fault: fault.fault }]);
   }

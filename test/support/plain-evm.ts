@@ -256,7 +256,7 @@ export class EvmFixture {
 
   /** Ends a stop, as the vault's watch does. @returns what has vanished. */
   async resume(): Promise<readonly string[]> {
-    const vanished = await this.watch.vanished();
+    const vanished = await this.watch.vanished(0);
     if (vanished === null) throw new Error('no majority decides what has vanished');
     await this.watch.resume(vanished);
     return vanished.events;

@@ -1,10 +1,10 @@
 /** The readers of bodies of the simulated chains before their shapes: judges of the new ones. */
 import {
-  type ChainOperations,
   DEFAULT_SENDER,
   type DepositRequest,
   type ExecuteSettlement,
   type ExecuteWithdrawal,
+  type SimulatedOperations,
 } from '../../../src/chain/chain-operations.ts';
 import type { ConfigSigner, DepositConfig } from '../../../src/chain/deposit-config.ts';
 import { PROVIDER_FAULTS } from '../../../src/chain/simulated-chain.ts';
@@ -59,7 +59,7 @@ const CONFIG_MEMBERS = [
 const SIGNER_MEMBERS = ['key', 'key_type', 'key_prefix', 'weight', 'expires_at_ns', 'max_signing_window_ns'];
 const BLOCKS = { min: 1, max: 10_000 };
 const PROVIDERS = { min: 0, max: 14 };
-async function deposit(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function deposit(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, [
     'user',
     'token',
@@ -130,7 +130,7 @@ function readU64(reader: BodyReader, name: string): bigint {
   return 0n;
 }
 
-async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function withdraw(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['user', 'nonce', 'overrides', 'confirm']);
   const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
   const nonce = reader.integer('nonce', NONCES, undefined);
@@ -150,7 +150,7 @@ async function withdraw(chains: ChainOperations, chain: ChainId, call: OpsCall):
   return changed.failure ?? mapped(await chains.withdraw(chain, { user, nonce, overrides, confirm }), shown);
 }
 
-async function settle(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function settle(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['user', 'sub_account', 'nonce', 'overrides', 'executor', 'confirm']);
   const user = reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId);
   const subAccount = reader.integer('sub_account', ACCOUNTS, undefined);
@@ -210,13 +210,13 @@ function parseHash(text: string): string | null {
   return /^[0-9a-f]{64}$/.test(text) ? text : null;
 }
 
-async function mine(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function mine(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['blocks']);
   const blocks = reader.integer('blocks', BLOCKS, 1);
   return reader.failure ?? mapped(await chains.mine(chain, blocks), (head) => ({ head }));
 }
 
-async function reorganise(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function reorganise(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['depth', 'keep', 'blocks']);
   const depth = reader.integer('depth', BLOCKS, 2);
   const keep = reader.has('keep') ? reader.raw('keep') : [];
@@ -228,7 +228,7 @@ async function reorganise(chains: ChainOperations, chain: ChainId, call: OpsCall
   return mapped(done, (reorganised) => ({ ...reorganised }));
 }
 
-async function setProvider(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function setProvider(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['provider', 'fault', 'lag_blocks']);
   const provider = reader.integer('provider', PROVIDERS, 0);
   const fault = reader.word('fault', PROVIDER_FAULTS, 'none');
@@ -239,13 +239,13 @@ async function setProvider(chains: ChainOperations, chain: ChainId, call: OpsCal
   return mapped(await chains.setProvider(chain, provider, { fault, lagBlocks }), (providers) => ({ providers }));
 }
 
-async function openEscape(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function openEscape(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['accept']);
   if (!reader.flag('accept', undefined)) reader.fail('accept', 'true is expected');
   return reader.failure ?? mapped(await chains.escape(chain), shown);
 }
 
-async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function forceWithdraw(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['user', 'token', 'amount_base_units', 'target', 'confirm']);
   const request = {
     user: reader.form('user', parseUserId, 'a user id is', undefined, '' as UserId),
@@ -260,13 +260,13 @@ async function forceWithdraw(chains: ChainOperations, chain: ChainId, call: OpsC
   return reader.failure ?? mapped(await chains.forceWithdraw(chain, request), shown);
 }
 
-async function replay(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function replay(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['tx']);
   const tx = reader.form('tx', parseHash, 'a transaction id is', undefined, '');
   return reader.failure ?? mapped(await chains.replay(chain, tx), () => ({}));
 }
 
-async function mint(chains: ChainOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
+async function mint(chains: SimulatedOperations, chain: ChainId, call: OpsCall): Promise<Outcome<View>> {
   const reader = new BodyReader(call.body, ['token', 'to', 'amount_base_units']);
   const request = {
     token: reader.form('token', parseAddress, 'an address is', undefined, ''),
@@ -277,7 +277,7 @@ async function mint(chains: ChainOperations, chain: ChainId, call: OpsCall): Pro
 }
 
 export const OLD_CHAIN_READERS: Readonly<
-  Record<string, (chains: ChainOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>>
+  Record<string, (chains: SimulatedOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>>
 > = {
   deposits: deposit,
   'withdrawals/execute': withdraw,
