@@ -115,7 +115,7 @@ class ClearingFixture {
   /** Clearing has decided and written all of it. */
   settle(): void {
     this.manager.onMarketDecided({ marketIndex: 3, sequence: this.#sequence });
-    for (let before = -1; before !== this.manager.ordersInMemory || this.manager.tailTrades > 0; ) {
+    for (let before = -1; before !== this.manager.ordersInMemory || this.manager.uncheckpointedTrades > 0; ) {
       before = this.manager.ordersInMemory;
       this.#flushes += 1;
       this.manager.onJournalFlushed({ sequence: this.#flushes, checkpoint: this.#flushes - 1 });

@@ -7,7 +7,7 @@ import type { RowWrite } from '../src/clearing/rows.ts';
 import { assert, must } from '../src/core/assert.ts';
 import { type AssetId, USD } from '../src/core/ids.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../src/core/units.ts';
-import { AS_JSON } from '../src/gateway/orders/history/history-ask.ts';
+import { AS_JSON } from '../src/gateway/orders/history/history-request.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { CheckpointStore, order, trade, userOf } from '../test/support/checkpoint-store.ts';
 import { marketOf } from '../test/support/market-figures.ts';

@@ -14,7 +14,7 @@ import { ORDER_STATUSES, type OrderStatus, SIDE, type Side } from '../core/order
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
-import type { RowFilter } from '../gateway/orders/history/history-ask.ts';
+import type { RowFilter } from '../gateway/orders/history/history-request.ts';
 import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/history/position-basis.ts';
 import { ONE_ACCOUNT_QUERY, USER_PAGE_QUERIES } from './api/query-docs.ts';
 import { loginRoutes } from './login-routes.ts';

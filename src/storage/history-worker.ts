@@ -7,7 +7,7 @@
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../core/assert.ts';
-import { answerHistory, jsonOf } from '../gateway/orders/history/history-ask.ts';
+import { answerHistory, jsonOf } from '../gateway/orders/history/history-request.ts';
 import { BasisFolds } from '../gateway/orders/history/position-basis.ts';
 import {
   type FromHistory,
@@ -48,9 +48,9 @@ export function runHistoryThread(): void {
       void reader.close();
       return;
     }
-    const { id, ask } = message;
+    const { id, request } = message;
     const answer = history.read((snapshot) =>
-      ask.kind === 'basis' ? basis.answer(snapshot, ask) : answerHistory(snapshot, ask, jsonOf(ask)),
+      request.kind === 'basis' ? basis.answer(snapshot, request) : answerHistory(snapshot, request, jsonOf(request)),
     );
     port.postMessage({ id, answer } satisfies FromHistory);
   });

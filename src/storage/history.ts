@@ -4,7 +4,7 @@
  *
  * What happened after that checkpoint is in the memory of the caller, who merges: each page names its checkpoint, so
  * that the caller leaves out of the uncheckpointed history what the page already has. To serve rows n to n + limit of the
- * merged list, ask for `skip` = max(0, n − tail) and `limit` + tail.
+ * merged list, request `skip` = max(0, n − m) and `limit` + m, where m is the number of rows in memory.
  *
  * Not here: pending fills and live orders (they are never in a list), names and decimals (the edge).
  */

@@ -11,9 +11,9 @@ import {
   AS_JSON,
   answerHistory,
   type HeldTrades,
-  type HistoryAsk,
+  type HistoryRequest,
   type OrderDoubts,
-} from '../../src/gateway/orders/history/history-ask.ts';
+} from '../../src/gateway/orders/history/history-request.ts';
 import { HistoryThread } from '../../src/gateway/queries/history-thread.ts';
 import { threadTimes } from '../../src/runtime/thread-times.ts';
 import { openReader } from '../../src/storage/environment.ts';
@@ -87,7 +87,7 @@ suite('history thread', () => {
     const thread = open();
     const history = new TableHistory(openReader(directory, { mapBytes: MAP_BYTES }));
     const filtered = { ...QUERY, subAccounts: [1, 2], marketIndex: 1 };
-    const asks: HistoryAsk[] = [
+    const asks: HistoryRequest[] = [
       ORDERS,
       { ...ORDERS, query: filtered },
       {
@@ -102,9 +102,9 @@ suite('history thread', () => {
       { kind: 'trades', query: QUERY, rank: 0, limit: 100, held: heldOf([1, 21], [0, 20], [7, 1]) },
       { kind: 'trades', query: filtered, rank: 3, limit: 2, held: heldOf() },
     ];
-    const answers = await Promise.all(asks.map((ask) => thread.read(ask)));
-    for (const [at, ask] of asks.entries()) {
-      const value = history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+    const answers = await Promise.all(asks.map((request) => thread.read(request)));
+    for (const [at, request] of asks.entries()) {
+      const value = history.read((snapshot) => answerHistory(snapshot, request, AS_JSON));
       assert.deepEqual(answers[at], { ok: true, value });
     }
     const [first, , doubted, trades] = answers.map((answer) => (answer.ok ? answer.value : assert.fail()));

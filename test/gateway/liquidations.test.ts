@@ -268,8 +268,8 @@ suite('an auto-deleveraging trade at the gateway', () => {
         order: (order) => order,
         trade: (trade) => trade as never,
       });
-      assert.ok(plan.ask?.kind === 'trades' && plan.ask.held.tradeIds[0] === 5);
+      assert.ok(plan.request?.kind === 'trades' && plan.request.held.tradeIds[0] === 5);
     }
-    assert.equal(world.fixture.manager.tailTrades, 2);
+    assert.equal(world.fixture.manager.uncheckpointedTrades, 2);
   });
 });

@@ -23,7 +23,7 @@ async function nextTurns(count: number): Promise<undefined> {
 suite('page queries', () => {
   const fixture = new PageQueue({ read: async () => accepted(EMPTY), basis: NO_BASIS });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
-    ask: {
+    request: {
       kind: 'trades',
       query: { user: 'u' as never, marketIndex: null, subAccounts: null },
       rank: 0,
@@ -37,21 +37,21 @@ suite('page queries', () => {
         return `${row}`;
       }),
     }),
-    askAll: () => null,
+    requestAll: () => null,
     release: () => undefined,
   });
 
   test('pages of users without funds have a part of the capacity, and users with funds the rest', async () => {
     const waiting = new PageQueue({ read: () => new Promise(() => undefined), basis: NO_BASIS });
     let users = 0;
-    const ask = (isPublic: boolean): Promise<unknown> => {
+    const request = (isPublic: boolean): Promise<unknown> => {
       users += 1;
       return waiting.page(userOf(users), () => planOf(1, () => undefined), isPublic);
     };
     const refused = (page: Promise<unknown>): Promise<unknown> => Promise.race([page, nextTurns(3)]);
-    for (let each = 0; each < 64; each += 1) void ask(true);
-    assert.equal(((await refused(ask(true))) as { ok?: boolean } | undefined)?.ok, false);
-    assert.equal(await refused(ask(false)), undefined, 'it is taken and waits');
+    for (let each = 0; each < 64; each += 1) void request(true);
+    assert.equal(((await refused(request(true))) as { ok?: boolean } | undefined)?.ok, false);
+    assert.equal(await refused(request(false)), undefined, 'it is taken and waits');
   });
 
   test('a turn of the event loop has one plan or some rows of one page, however many are requested', async () => {
@@ -107,14 +107,14 @@ suite('page queries', () => {
       assert.ok(before <= 2, `${before} pages of the other user came first`);
     }
     const kept = (await Promise.all(deep)).filter((isServed) => isServed).length;
-    assert.equal(kept, 64, 'what one user may ask for at once');
+    assert.equal(kept, 64, 'what one user may request for at once');
   });
 
   test('a page whose tables are ahead of memory is planned again, and then requested with all of memory', async () => {
     const asked: string[] = [];
     const ahead = new PageQueue({
-      read: async (ask) => {
-        asked.push(ask.kind);
+      read: async (request) => {
+        asked.push(request.kind);
         return accepted(EMPTY);
       },
       basis: NO_BASIS,
@@ -125,12 +125,12 @@ suite('page queries', () => {
     };
     const plan = (most: number) => (): PagePlan<string> => {
       plans += 1;
-      const { ask } = planOf(0, () => undefined);
+      const { request } = planOf(0, () => undefined);
       const finish = (): { rows: []; total: number } | null => {
         answers += 1;
         return answers <= most ? null : { rows: [], total: 0 };
       };
-      return { ask, finish, askAll: () => ask, release };
+      return { request, finish, requestAll: () => request, release };
     };
     assert.ok((await ahead.page(userOf(1), plan(1))).ok);
     assert.deepEqual([plans, asked.length, released], [2, 2, 2]);

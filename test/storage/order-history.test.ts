@@ -8,11 +8,11 @@ import type { OrderId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import type { UserTrade } from '../../src/gateway/orders/book/order-events.ts';
-import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orders/history/history-ask.ts';
+import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orders/history/history-request.ts';
 import type { HistorySnapshot } from '../../src/gateway/orders/history/order-history.ts';
 import { planTradePage } from '../../src/gateway/orders/history/pages.ts';
 import { BASIS_TRADES_MAX, type BasisAnswer, BasisFolds } from '../../src/gateway/orders/history/position-basis.ts';
-import type { Tail, TailTrade } from '../../src/gateway/orders/history/tail.ts';
+import type { UncheckpointedHistory, UncheckpointedTrade } from '../../src/gateway/orders/history/uncheckpointed.ts';
 import { TableHistory } from '../../src/storage/order-history.ts';
 import { CheckpointStore, order, trade, userOf } from '../support/checkpoint-store.ts';
 import { marketOf } from '../support/market-figures.ts';
@@ -42,7 +42,7 @@ suite('orders in memory and in the tables', () => {
     store.checkpoint(rows.map((row) => ({ table: 'order', row })));
     const inTables = (...orders: { readonly sequence: number; readonly received: number }[]): readonly number[] => {
       const doubts = doubtsAbout('again', orders);
-      const ask = {
+      const request = {
         kind: 'orders',
         query: QUERY,
         rank: 0,
@@ -51,7 +51,7 @@ suite('orders in memory and in the tables', () => {
         doubts,
         markets: { marketIndexes: [], received: [] },
       } as const;
-      const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, ask, AS_JSON));
+      const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, request, AS_JSON));
       assert.equal(answer.kind === 'orders' && answer.total, 2);
       return answer.kind === 'orders' ? answer.inTables : [];
     };
@@ -99,7 +99,7 @@ suite('targets of trades in the tables', () => {
     store.checkpoint(rowsFrom(3_001, count));
     const history = new TableHistory(store.writer);
     const folds = new BasisFolds();
-    const ask = { kind: 'basis', user: userOf(1), marketIndexes: [0], spotAccounts: [] } as const;
+    const request = { kind: 'basis', user: userOf(1), marketIndexes: [0], spotAccounts: [] } as const;
     let read = 0;
     const question = (): BasisAnswer =>
       history.read((snapshot) => {
@@ -113,7 +113,7 @@ suite('targets of trades in the tables', () => {
         counted.lastTradeId = (marketIndex) => snapshot.lastTradeId(marketIndex);
         counted.definition = (marketIndex) => snapshot.definition(marketIndex);
         counted.orderFlags = () => null;
-        return folds.answer(counted, ask);
+        return folds.answer(counted, request);
       });
     for (let expected = BASIS_TRADES_MAX; expected < count; expected += BASIS_TRADES_MAX) {
       assert.deepEqual(question().markets, []);
@@ -155,13 +155,13 @@ suite('trades in memory and in the tables', () => {
     });
     store.checkpoint([...markets, ...stored.map((row) => ({ table: 'trade', row }) as const)]);
     const held = rows.filter((row) => row.tradeId > 240).map(tailTrade);
-    const tail = { tradesOf: () => held } as unknown as Tail;
+    const tail = { tradesOf: () => held } as unknown as UncheckpointedHistory;
     let most = 0;
     for (let page = 0; page < 62; page += 1) {
       const query = { ...QUERY, page, limit: 10 };
-      const plan = planTradePage({ tail }, query, { order: () => 0, trade: ({ tradeId }) => tradeId });
+      const plan = planTradePage({ uncheckpointed: tail }, query, { order: () => 0, trade: ({ tradeId }) => tradeId });
       const answer = new TableHistory(store.writer).read((snapshot) =>
-        answerHistory(snapshot, structuredClone(must(plan.ask, 'tables are asked')), {
+        answerHistory(snapshot, structuredClone(must(plan.request, 'tables are asked')), {
           order: () => 0,
           trade: ({ tradeId }) => tradeId,
         }),
@@ -202,9 +202,13 @@ suite('trades of one side in the tables', () => {
       const made: number[] = [];
       const show = { order: () => 0, trade: ({ tradeId }: UserTrade) => made.push(tradeId) };
       const query = { ...QUERY, subAccounts, page: 2, limit: 10, filter };
-      const plan = planTradePage({ tail: { tradesOf: () => [] } as unknown as Tail }, query, show);
-      const ask = must(plan.ask, 'tables are asked');
-      const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, ask, show));
+      const plan = planTradePage(
+        { uncheckpointed: { tradesOf: () => [] } as unknown as UncheckpointedHistory },
+        query,
+        show,
+      );
+      const request = must(plan.request, 'tables are asked');
+      const answer = new TableHistory(store.writer).read((snapshot) => answerHistory(snapshot, request, show));
       assert.equal(plan.finish(answer)?.total, sold.length);
       assert.deepEqual(made, sold.slice(20, 30));
     }
@@ -212,7 +216,7 @@ suite('trades of one side in the tables', () => {
   });
 });
 
-function tailTrade({ marketIndex, tradeId, matchedNs }: TradeRow): TailTrade {
+function tailTrade({ marketIndex, tradeId, matchedNs }: TradeRow): UncheckpointedTrade {
   const entry = { assetId: `${12 + marketIndex}`, tradeId, timestampNs: matchedNs, isMaker: true, subAccount: 1 };
   return { marketIndex, trade: entry as never, isSpot: true };
 }

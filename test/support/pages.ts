@@ -4,7 +4,12 @@ import type { OrderRecordView } from '../../src/codec/order-record.ts';
 import { must } from '../../src/core/assert.ts';
 import { accepted } from '../../src/core/outcome.ts';
 import type { UserTrade } from '../../src/gateway/orders/book/order-events.ts';
-import { AS_JSON, answerHistory, type HistoryAsk, type Show } from '../../src/gateway/orders/history/history-ask.ts';
+import {
+  AS_JSON,
+  answerHistory,
+  type HistoryRequest,
+  type Show,
+} from '../../src/gateway/orders/history/history-request.ts';
 import type { OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
 import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/gateway/orders/history/pages.ts';
 import { BasisFolds } from '../../src/gateway/orders/history/position-basis.ts';
@@ -32,17 +37,17 @@ function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): P
 
 /** The second step of a page, whenever it is taken; plans travel to another thread and back as JSON-like values. */
 export function planned<T>({
-  ask,
+  request,
   finish,
-  askAll,
+  requestAll,
   release,
 }: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
-  const travelled = structuredClone(ask);
-  const answerTo = (history: OrderHistory, show: Show<T>, question: HistoryAsk | null) =>
+  const travelled = structuredClone(request);
+  const answerTo = (history: OrderHistory, show: Show<T>, question: HistoryRequest | null) =>
     question === null ? null : history.read((snapshot) => answerHistory(snapshot, question, show));
   return (history, show) => {
     const page =
-      finish(answerTo(history, show, travelled)) ?? finish(answerTo(history, show, structuredClone(askAll())));
+      finish(answerTo(history, show, travelled)) ?? finish(answerTo(history, show, structuredClone(requestAll())));
     const { rows, total } = must(page, 'a question about all of memory is always answered');
     const shown = { rows: rows.map((row) => row()), total };
     release();
@@ -54,7 +59,7 @@ export function planned<T>({
 export function pagesOf(history: OrderHistory): PageReader {
   const folds = new BasisFolds();
   return {
-    read: async (ask) => accepted(history.read((snapshot) => answerHistory(snapshot, ask, AS_JSON))),
-    basis: async (ask) => accepted(history.read((snapshot) => folds.answer(snapshot, ask))),
+    read: async (request) => accepted(history.read((snapshot) => answerHistory(snapshot, request, AS_JSON))),
+    basis: async (request) => accepted(history.read((snapshot) => folds.answer(snapshot, request))),
   };
 }

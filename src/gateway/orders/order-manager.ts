@@ -43,7 +43,7 @@ import { type Match, userTradeOfRow } from './book/trade-view.ts';
 import { AccountCancels } from './entry/account-cancels.ts';
 import { OrderRequests } from './entry/order-requests.ts';
 import { PendingRequests } from './entry/pending-requests.ts';
-import type { Show } from './history/history-ask.ts';
+import type { Show } from './history/history-request.ts';
 import type { OrderHistory } from './history/order-history.ts';
 import {
   type OrderPageQuery,
@@ -55,7 +55,7 @@ import {
   planTradePage,
 } from './history/pages.ts';
 import { BasisPlan } from './history/position-basis.ts';
-import { Tail } from './history/tail.ts';
+import { UncheckpointedHistory } from './history/uncheckpointed.ts';
 import { MarginSide } from './margin/margin-side.ts';
 import type { OrderSettings } from './settings.ts';
 
@@ -97,7 +97,7 @@ export class OrderManager {
   readonly #updates = new UpdateCount();
   readonly #holds: Holds;
   readonly #orders: LiveOrders;
-  readonly #tail: Tail;
+  readonly #uncheckpointed: UncheckpointedHistory;
   readonly #sink: OrderSink;
   readonly #pending = new PendingRequests();
   readonly #book: OrderBookView;
@@ -109,14 +109,14 @@ export class OrderManager {
     const markets = new Markets();
     const holds = new Holds(this.#updates, this.#accounts);
     const orders = new LiveOrders({ markets, holds, key });
-    const tail = new Tail(orders, (marketIndex) => markets.at(marketIndex));
+    const uncheckpointed = new UncheckpointedHistory(orders, (marketIndex) => markets.at(marketIndex));
     this.#markets = markets;
     this.#orders = orders;
     this.#holds = holds;
     this.funded = holds.funded;
     this.openMarketsOf = (user) => orders.openMarkets(user);
-    this.#tail = tail;
-    const book = new OrderBookView({ orders, holds, tail, sink });
+    this.#uncheckpointed = uncheckpointed;
+    const book = new OrderBookView({ orders, holds, uncheckpointed, sink });
     this.#sink = sink;
     this.#book = book;
     const accounts = this.#accounts;
@@ -124,7 +124,7 @@ export class OrderManager {
     const margin = new MarginSide({ accounts, markets, holds, updates: this.#updates, pending, sink, orders });
     this.margin = margin;
     const { accounts: margins } = margin;
-    this.#fills = new FillView(book, this.#updates, { orders, holds, tail, sink, margins });
+    this.#fills = new FillView(book, this.#updates, { orders, holds, uncheckpointed, sink, margins });
     const cancel = (order: LiveOrder): boolean => margin.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.accountCancels = new AccountCancels({
@@ -138,7 +138,7 @@ export class OrderManager {
     this.#releases = new Releases(book, { orders, check, assets }, sink);
     const parts = { markets, accounts, holds, orders, pending, book, history, margin, sink };
     this.requests = new OrderRequests(parts);
-    this.#pages = { markets, orders, tail, history };
+    this.#pages = { markets, orders, uncheckpointed, history };
     orders.onLeaving.push(
       (order) => this.#releases.leaving(order),
       (order) => this.#uncovered.leaving(order),
@@ -227,7 +227,7 @@ export class OrderManager {
     if (event.sequence <= market.decidedSequence) return;
     market.decidedSequence = event.sequence;
     this.#pending.marketDecided(market);
-    this.#tail.marketDecided(market);
+    this.#uncheckpointed.marketDecided(market);
     this.#releases.retry();
   }
 
@@ -236,7 +236,7 @@ export class OrderManager {
    * @param flushed.checkpoint the last sequence that the tables reflect.
    */
   onJournalFlushed(flushed: { readonly sequence: number; readonly checkpoint: number }): void {
-    this.#tail.journalFlushed(flushed.sequence, flushed.checkpoint);
+    this.#uncheckpointed.journalFlushed(flushed.sequence, flushed.checkpoint);
     this.#uncovered.flushed();
   }
 
@@ -257,7 +257,7 @@ export class OrderManager {
       const trade = userTradeOfRow(row, isMaker, definition);
       this.#sink.countFill(trade.status, trade.rollbackReason);
       this.#sink.userTrade(user, trade);
-      this.#tail.tradeConfirmed(user, row.marketIndex, { ...trade, isSpot: false });
+      this.#uncheckpointed.tradeConfirmed(user, row.marketIndex, { ...trade, isSpot: false });
       this.margin.onForced(user, trade.subAccount, definition.assetId);
     }
   }
@@ -405,8 +405,8 @@ export class OrderManager {
   }
 
   /** For metrics: sides of confirmed trades that no announced checkpoint holds. */
-  get tailTrades(): number {
-    return this.#tail.tradeCount;
+  get uncheckpointedTrades(): number {
+    return this.#uncheckpointed.tradeCount;
   }
 
   // ---- helpers

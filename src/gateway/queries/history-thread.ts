@@ -11,8 +11,8 @@ import { type Reject, reject } from '../../core/reject.ts';
 import type { Hang } from '../../runtime/hang-detection.ts';
 import { Watch } from '../../runtime/heartbeat.ts';
 import { threadTimes } from '../../runtime/thread-times.ts';
-import type { HistoryAnswer, HistoryAsk } from '../orders/history/history-ask.ts';
-import type { BasisAnswer, BasisAsk } from '../orders/history/position-basis.ts';
+import type { HistoryAnswer, HistoryRequest } from '../orders/history/history-request.ts';
+import type { BasisAnswer, BasisRequest } from '../orders/history/position-basis.ts';
 
 /** Words that the thread writes and the gateway watches. */
 export const HISTORY_WORD = { heartbeat: 0, kernelThread: 1, isOpen: 2 } as const;
@@ -26,7 +26,7 @@ export interface HistorySettings {
 
 interface HistoryQuery {
   readonly id: number;
-  readonly ask: HistoryAsk | BasisAsk;
+  readonly request: HistoryRequest | BasisRequest;
 }
 
 /** To the thread: a query, or null to end. */
@@ -44,9 +44,9 @@ const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many pages are being rea
 /** Reads the tables for pages. */
 export interface PageReader {
   /** SERVICE_UNAVAILABLE when too many wait. */
-  read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>>;
+  read(request: HistoryRequest): Promise<Outcome<HistoryAnswer<string>>>;
   /** As `read`, for the cost of positions. */
-  basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>>;
+  basis(request: BasisRequest): Promise<Outcome<BasisAnswer>>;
 }
 
 export class HistoryThread implements PageReader {
@@ -88,25 +88,25 @@ export class HistoryThread implements PageReader {
     });
   }
 
-  async read(ask: HistoryAsk): Promise<Outcome<HistoryAnswer<string>>> {
-    const asked = await this.#ask(ask);
-    if (!asked.ok) return asked;
-    assert(asked.value.kind !== 'basis', 'an answer is of the kind that was asked');
-    return accepted(asked.value);
+  async read(request: HistoryRequest): Promise<Outcome<HistoryAnswer<string>>> {
+    const answer = await this.#request(request);
+    if (!answer.ok) return answer;
+    assert(answer.value.kind !== 'basis', 'an answer is of the kind that was requested');
+    return accepted(answer.value);
   }
 
-  async basis(ask: BasisAsk): Promise<Outcome<BasisAnswer>> {
-    const asked = await this.#ask(ask);
-    if (!asked.ok) return asked;
-    assert(asked.value.kind === 'basis', 'an answer is of the kind that was asked');
-    return accepted(asked.value);
+  async basis(request: BasisRequest): Promise<Outcome<BasisAnswer>> {
+    const answer = await this.#request(request);
+    if (!answer.ok) return answer;
+    assert(answer.value.kind === 'basis', 'an answer is of the kind that was requested');
+    return accepted(answer.value);
   }
 
-  #ask(ask: HistoryQuery['ask']): Promise<Outcome<FromHistory['answer']>> {
+  #request(request: HistoryQuery['request']): Promise<Outcome<FromHistory['answer']>> {
     if (this.#isClosing || this.#waiting.size >= WAITING_MAX) return Promise.resolve(rejected(BUSY));
     const id = this.#nextId;
     this.#nextId += 1;
-    this.#worker.postMessage({ id, ask } satisfies ToHistory);
+    this.#worker.postMessage({ id, request } satisfies ToHistory);
     return new Promise((resolve) => this.#waiting.set(id, (answer) => resolve(accepted(answer))));
   }
 

@@ -18,7 +18,7 @@ import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { InventoryBody } from '../orders/balances/inventory.ts';
-import { jsonOf, type RowFilter, SCANNED_MAX } from '../orders/history/history-ask.ts';
+import { jsonOf, type RowFilter, SCANNED_MAX } from '../orders/history/history-request.ts';
 import type { Page, PagePlan, PageQuery } from '../orders/history/pages.ts';
 import type { BasisPlan, BasisRow } from '../orders/history/position-basis.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
@@ -217,25 +217,28 @@ export class PageQueue {
   async #readBasis(plan: () => BasisPlan): Promise<Outcome<BasisPlan>> {
     const planned = await this.#inTurn(plan);
     for (let steps = 0; steps < BASIS_STEPS_MAX; steps += 1) {
-      const { ask } = planned;
-      if (ask === null) return accepted(planned);
-      const answer = await this.#reader.basis(ask);
+      const { request } = planned;
+      if (request === null) return accepted(planned);
+      const answer = await this.#reader.basis(request);
       if (!answer.ok) return answer;
       await this.#inTurn(() => planned.take(answer.value));
       while (await this.#inTurn(() => planned.add(BASIS_TRADES_PER_TURN)));
     }
-    return planned.ask === null ? accepted(planned) : rejected(BASIS_BUSY);
+    return planned.request === null ? accepted(planned) : rejected(BASIS_BUSY);
   }
 
   /** @returns null: the tables are ahead of memory, and it is not the last plan. */
-  async #readPlan({ ask, askAll, finish }: PagePlan<string>, isLast: boolean): Promise<Outcome<Page<string>> | null> {
-    const answer = ask === null ? accepted(null) : await this.#reader.read(ask);
+  async #readPlan(
+    { request, requestAll, finish }: PagePlan<string>,
+    isLast: boolean,
+  ): Promise<Outcome<Page<string>> | null> {
+    const answer = request === null ? accepted(null) : await this.#reader.read(request);
     if (!answer.ok) return answer;
     const page = await this.#inTurn(() => finish(answer.value));
     if (page?.isTooLong === true) return rejected(TOO_MANY_ROWS);
     if (page !== null) return accepted(await this.#print(page));
     if (!isLast) return null;
-    const all = await this.#reader.read(must(await this.#inTurn(askAll), 'only pages with a question are ahead'));
+    const all = await this.#reader.read(must(await this.#inTurn(requestAll), 'only pages with a question are ahead'));
     if (!all.ok) return all;
     const known = await this.#inTurn(() => finish(all.value));
     assert(known !== null, 'a question about all of memory is always answered');

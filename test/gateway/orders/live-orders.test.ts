@@ -8,7 +8,7 @@ import { USD } from '../../../src/core/ids.ts';
 import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { ONE_18, type RawQuantity } from '../../../src/core/units.ts';
-import { AS_JSON, type OrderAnswer } from '../../../src/gateway/orders/history/history-ask.ts';
+import { AS_JSON, type OrderAnswer } from '../../../src/gateway/orders/history/history-request.ts';
 import type { PagePlan } from '../../../src/gateway/orders/history/pages.ts';
 import { ALICE } from '../../support/names.ts';
 import { cancelRequest, mustPass, NOW, OrderFixture, replaceRequest } from '../../support/order-fixture.ts';

@@ -248,6 +248,6 @@ suite('order manager, properties', () => {
     exchange.checkpoint();
     exchange.manager.onJournalFlushed({ sequence: 1_000_000, checkpoint: 1_000_000 });
     assert.equal(exchange.manager.ordersInMemory, exchange.orders.filter(rests).length);
-    assert.equal(exchange.manager.tailTrades, 0);
+    assert.equal(exchange.manager.uncheckpointedTrades, 0);
   });
 });

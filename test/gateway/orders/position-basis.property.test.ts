@@ -17,7 +17,7 @@ import {
   type BasisTrade,
   CostBasis,
 } from '../../../src/gateway/orders/history/position-basis.ts';
-import type { TailTrade } from '../../../src/gateway/orders/history/tail.ts';
+import type { UncheckpointedTrade } from '../../../src/gateway/orders/history/uncheckpointed.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { MARKET, NO_HISTORY } from '../../support/order-fixture.ts';
 import { propertyParameters } from '../../support/property.ts';
@@ -132,14 +132,17 @@ suite('what positions cost', () => {
             // The tables have a part of it, and memory some of that and all the rest.
             const inTables = Math.floor((known.length * 2) / 3);
             const snapshot = snapshotOf(known.slice(0, inTables), flags);
-            const tail = tailOf(known.slice(Math.floor(inTables / 2)), flags);
+            const uncheckpointed = tailOf(known.slice(Math.floor(inTables / 2)), flags);
             const plan = new BasisPlan(
-              { markets: { at: () => ({ definition: MARKET }) } as never, tail: { tradesOf: () => tail } },
+              {
+                markets: { at: () => ({ definition: MARKET }) } as never,
+                uncheckpointed: { tradesOf: () => uncheckpointed },
+              },
               { user: ALICE, marketIndexes: [MARKET.marketIndex], spotAccounts: [0] },
             );
-            for (let steps = 0; plan.ask !== null; steps += 1) {
+            for (let steps = 0; plan.request !== null; steps += 1) {
               assert.ok(steps <= known.length + 1, 'each question adds some');
-              plan.take(folds.answer(snapshot, structuredClone(plan.ask)));
+              plan.take(folds.answer(snapshot, structuredClone(plan.request)));
               while (plan.add(3));
             }
             const expected = plainBasis(known.flatMap((_, at) => sidesAt(trades, rows, at)));
@@ -238,7 +241,7 @@ function snapshotOf(rows: readonly TradeRow[], flags: ReadonlyMap<number, number
   };
 }
 
-function tailOf(rows: readonly TradeRow[], flags: ReadonlyMap<number, number>): TailTrade[] {
+function tailOf(rows: readonly TradeRow[], flags: ReadonlyMap<number, number>): UncheckpointedTrade[] {
   return entriesOf(rows).map(({ row, isMaker }) => {
     const sequence = (isMaker ? row.maker : row.taker).orderSequence;
     const isSpot = !row.isAutoDeleverage && ((flags.get(sequence) ?? 0) & ORDER_FLAG.isSpot) !== 0;

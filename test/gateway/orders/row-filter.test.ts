@@ -5,13 +5,13 @@ import { suite, test } from 'node:test';
 import type { OrderId } from '../../../src/core/ids.ts';
 import { ORDER_END, type OrderStatus } from '../../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../../src/core/units.ts';
-import { filteredOrders, type HistoryAsk } from '../../../src/gateway/orders/history/history-ask.ts';
+import { filteredOrders, type HistoryRequest } from '../../../src/gateway/orders/history/history-request.ts';
 import type { HistorySnapshot, PastOrder } from '../../../src/gateway/orders/history/order-history.ts';
 import { EMPTY_ORDER } from '../../support/empty-order.ts';
 import { ALICE } from '../../support/names.ts';
 import { NO_HISTORY, NOW } from '../../support/order-fixture.ts';
 
-const ASK: Extract<HistoryAsk, { kind: 'orders' }> = {
+const ASK: Extract<HistoryRequest, { kind: 'orders' }> = {
   kind: 'orders',
   query: { user: ALICE, marketIndex: null, subAccounts: null },
   rank: 20,

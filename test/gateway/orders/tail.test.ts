@@ -1,5 +1,5 @@
 // tier: quick
-/** The tail: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
+/** The uncheckpointed: everything that a checkpoint holds leaves memory, and no step of it grows with how much there is. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { OrderId, UserId } from '../../../src/core/ids.ts';
@@ -11,8 +11,8 @@ import {
   type ConfirmedTrade,
   DROPPED_PER_FLUSH,
   type FinishedOrder,
-  Tail,
-} from '../../../src/gateway/orders/history/tail.ts';
+  UncheckpointedHistory,
+} from '../../../src/gateway/orders/history/uncheckpointed.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import { MARKET } from '../../support/order-fixture.ts';
 
@@ -24,9 +24,12 @@ function tailOf(count: number) {
   const remove = () => {
     removed += 1;
   };
-  const tail = new Tail<FinishedOrder>({ remove }, () => ({ definition: MARKET }) as MarketSlot);
-  for (let at = 0; at < count; at += 1) tail.orderFinished(order);
-  return { tail, order, market, removed: () => removed };
+  const uncheckpointed = new UncheckpointedHistory<FinishedOrder>(
+    { remove },
+    () => ({ definition: MARKET }) as MarketSlot,
+  );
+  for (let at = 0; at < count; at += 1) uncheckpointed.orderFinished(order);
+  return { uncheckpointed, order, market, removed: () => removed };
 }
 
 /** A confirmed trade; figures, flags and the length of the id differ from one to the next. */
@@ -61,7 +64,7 @@ function confirmed(tradeId: number): ConfirmedTrade {
 
 suite('the tail', () => {
   test('a confirmed trade is read as it was, of its own user, while others come and go', () => {
-    const { tail } = tailOf(0);
+    const { uncheckpointed } = tailOf(0);
     const kept = new Map<UserId, UserTrade[]>([
       [ALICE, []],
       [BOB, []],
@@ -71,97 +74,100 @@ suite('the tail', () => {
       for (let added = 0; added < step; added += 1) {
         id += 1;
         const user = id % 3 === 0 ? BOB : ALICE;
-        tail.tradeConfirmed(user, 0, confirmed(id));
+        uncheckpointed.tradeConfirmed(user, 0, confirmed(id));
         kept.get(user)?.push(trade(id));
       }
       journal += 1;
-      const before = tail.tradeCount;
-      tail.journalFlushed(journal, journal - 3);
-      const first = id - tail.tradeCount + 1;
-      assert.ok(before - tail.tradeCount <= DROPPED_PER_FLUSH + 2 * step);
+      const before = uncheckpointed.tradeCount;
+      uncheckpointed.journalFlushed(journal, journal - 3);
+      const first = id - uncheckpointed.tradeCount + 1;
+      assert.ok(before - uncheckpointed.tradeCount <= DROPPED_PER_FLUSH + 2 * step);
       for (const [user, trades] of kept) {
         const left = trades.filter(({ tradeId }) => tradeId >= first);
         assert.deepEqual(
-          tail.tradesOf(user),
+          uncheckpointed.tradesOf(user),
           left.map((each) => ({ marketIndex: 0, trade: each, isSpot: isSpot(each) })),
         );
       }
     }
-    assert.ok(id > 15_000 && tail.tradeCount < id, 'through several chunks');
+    assert.ok(id > 15_000 && uncheckpointed.tradeCount < id, 'through several chunks');
   });
 
   test('a market may end any number of orders before clearing decides them', () => {
     const count = 300_000;
-    const { tail, order, market, removed } = tailOf(count);
+    const { uncheckpointed, order, market, removed } = tailOf(count);
     market.decidedSequence = order.lastSequence;
-    tail.marketDecided(market);
-    tail.journalFlushed(1, 0);
+    uncheckpointed.marketDecided(market);
+    uncheckpointed.journalFlushed(1, 0);
     while (removed() < count) {
       const before = removed();
-      tail.journalFlushed(2, 1);
+      uncheckpointed.journalFlushed(2, 1);
       assert.ok(removed() > before, 'each flush lets some go');
     }
-    tail.journalFlushed(3, 3);
+    uncheckpointed.journalFlushed(3, 3);
     assert.equal(removed(), count);
   });
 
   test('what is not decided stays, and what finished behind it goes with it', () => {
-    const { tail, market, removed } = tailOf(1);
-    tail.orderFinished({ lastSequence: 5, market });
+    const { uncheckpointed, market, removed } = tailOf(1);
+    uncheckpointed.orderFinished({ lastSequence: 5, market });
     for (const decided of [0, 6]) {
       market.decidedSequence = decided;
-      tail.marketDecided(market);
-      for (const sequence of [1, 2, 3]) tail.journalFlushed(sequence, sequence);
+      uncheckpointed.marketDecided(market);
+      for (const sequence of [1, 2, 3]) uncheckpointed.journalFlushed(sequence, sequence);
       assert.equal(removed(), 0, `decided up to ${decided}`);
     }
     market.decidedSequence = 7;
-    tail.marketDecided(market);
-    tail.journalFlushed(4, 3);
+    uncheckpointed.marketDecided(market);
+    uncheckpointed.journalFlushed(4, 3);
     assert.equal(removed(), 0, 'no checkpoint holds them yet');
-    tail.journalFlushed(5, 4);
+    uncheckpointed.journalFlushed(5, 4);
     assert.equal(removed(), 2);
   });
 
   test('a flush lets go of some, and of more than it dates, so nothing piles up', () => {
-    const { tail, order, market, removed } = tailOf(0);
+    const { uncheckpointed, order, market, removed } = tailOf(0);
     market.decidedSequence = order.lastSequence;
     let finished = 0;
     for (let flush = 1; flush <= 40; flush += 1) {
       const before = removed();
-      for (let at = 0; at < 2_000; at += 1) tail.orderFinished(order);
+      for (let at = 0; at < 2_000; at += 1) uncheckpointed.orderFinished(order);
       finished += 2_000;
       // A checkpoint every ten flushes.
-      tail.journalFlushed(flush, flush - (flush % 10));
+      uncheckpointed.journalFlushed(flush, flush - (flush % 10));
       assert.ok(removed() - before <= DROPPED_PER_FLUSH + 2 * 2_000);
     }
     assert.ok(finished - removed() <= 2 * 10 * 2_000, `${finished - removed()} are left`);
   });
 
   test('one user may have any number of trades', () => {
-    const { tail } = tailOf(0);
+    const { uncheckpointed } = tailOf(0);
     const count = 200_000;
-    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(ALICE, 0, confirmed(at));
-    tail.journalFlushed(1, 0);
+    for (let at = 1; at <= count; at += 1) uncheckpointed.tradeConfirmed(ALICE, 0, confirmed(at));
+    uncheckpointed.journalFlushed(1, 0);
     for (let left = count; left > 0; left = Math.max(0, left - DROPPED_PER_FLUSH)) {
-      assert.equal(tail.tradeCount, left);
-      tail.journalFlushed(2, 1);
+      assert.equal(uncheckpointed.tradeCount, left);
+      uncheckpointed.journalFlushed(2, 1);
     }
-    assert.deepEqual([tail.tradeCount, tail.tradesOf(ALICE)], [0, []]);
+    assert.deepEqual([uncheckpointed.tradeCount, uncheckpointed.tradesOf(ALICE)], [0, []]);
   });
 
   test('trades go in the order of their confirmation, and a user without any is forgotten', () => {
-    const { tail } = tailOf(0);
+    const { uncheckpointed } = tailOf(0);
     const count = 3 * DROPPED_PER_FLUSH;
-    for (let at = 1; at <= count; at += 1) tail.tradeConfirmed(at % 3 === 0 ? BOB : ALICE, 0, confirmed(at));
-    tail.journalFlushed(1, 0);
-    assert.equal(tail.tradeCount, count);
-    tail.journalFlushed(2, 1);
-    assert.equal(tail.tradeCount, count - DROPPED_PER_FLUSH);
+    for (let at = 1; at <= count; at += 1) uncheckpointed.tradeConfirmed(at % 3 === 0 ? BOB : ALICE, 0, confirmed(at));
+    uncheckpointed.journalFlushed(1, 0);
+    assert.equal(uncheckpointed.tradeCount, count);
+    uncheckpointed.journalFlushed(2, 1);
+    assert.equal(uncheckpointed.tradeCount, count - DROPPED_PER_FLUSH);
     assert.equal(
-      tail.tradesOf(ALICE)[0]?.trade.tradeId,
+      uncheckpointed.tradesOf(ALICE)[0]?.trade.tradeId,
       DROPPED_PER_FLUSH + 1 + ((DROPPED_PER_FLUSH + 1) % 3 === 0 ? 1 : 0),
     );
-    for (let flush = 3; flush < 6; flush += 1) tail.journalFlushed(flush, 2);
-    assert.deepEqual([tail.tradeCount, tail.tradesOf(ALICE), tail.tradesOf(BOB)], [0, [], []]);
+    for (let flush = 3; flush < 6; flush += 1) uncheckpointed.journalFlushed(flush, 2);
+    assert.deepEqual(
+      [uncheckpointed.tradeCount, uncheckpointed.tradesOf(ALICE), uncheckpointed.tradesOf(BOB)],
+      [0, [], []],
+    );
   });
 });

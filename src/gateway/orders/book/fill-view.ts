@@ -24,7 +24,7 @@ import {
 } from '../../../core/order-terms.ts';
 import type { Amount18 } from '../../../core/units.ts';
 import type { Holds, UpdateCount } from '../balances/holds.ts';
-import type { Tail } from '../history/tail.ts';
+import type { UncheckpointedHistory } from '../history/uncheckpointed.ts';
 import type { MarginAccounts } from '../margin/margin-accounts.ts';
 import { filledOf, isFull, isSpot, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
@@ -57,7 +57,7 @@ export class FillView {
   readonly #orders: LiveOrders;
   readonly #holds: Holds;
   readonly #updates: UpdateCount;
-  readonly #tail: Tail;
+  readonly #uncheckpointed: UncheckpointedHistory;
   readonly #sink: OrderSink;
   readonly #margins: Pick<MarginAccounts, 'excuseBreach'>;
   /** Matches that clearing has not decided: by market index, then by trade id. */
@@ -70,7 +70,7 @@ export class FillView {
     this.#orders = parts.orders;
     this.#holds = parts.holds;
     this.#updates = updates;
-    this.#tail = parts.tail;
+    this.#uncheckpointed = parts.uncheckpointed;
     this.#sink = parts.sink;
     this.#margins = parts.margins;
   }
@@ -223,7 +223,7 @@ export class FillView {
     const confirmed = userTradeOf(trade, side, { status: FILL_STATUS.confirmed, fee, reason: 0 });
     if (this.#sink.isTradeRead(user)) this.#sink.userTrade(user, confirmed);
     const { marketIndex } = trade.market.definition;
-    this.#tail.tradeConfirmed(user, marketIndex, { ...confirmed, isSpot: isSpot(side.order) });
+    this.#uncheckpointed.tradeConfirmed(user, marketIndex, { ...confirmed, isSpot: isSpot(side.order) });
   }
 
   #publishRolledBack(trade: PendingTrade, side: PendingSide, reason: RollbackReason): void {

@@ -21,7 +21,7 @@ import type { Amount18, TimestampNs } from '../../../core/units.ts';
 import type { Balance } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
 import { spendOf } from '../balances/spending.ts';
-import type { Tail } from '../history/tail.ts';
+import type { UncheckpointedHistory } from '../history/uncheckpointed.ts';
 import type { OrderExposure } from '../margin/margin-account.ts';
 import { exposureOf, setLoss } from '../margin/order-exposure.ts';
 import {
@@ -60,7 +60,7 @@ const RELEASE_ENDS: ReadonlySet<OrderEnd> = new Set([
 export interface OrderBookParts {
   readonly orders: LiveOrders;
   readonly holds: Holds;
-  readonly tail: Tail;
+  readonly uncheckpointed: UncheckpointedHistory;
   readonly sink: OrderSink;
 }
 
@@ -86,13 +86,13 @@ export class OrderBookView {
   readonly #restored = new Map<MarketSlot, RestoredOrders>();
   readonly #orders: LiveOrders;
   readonly #holds: Holds;
-  readonly #tail: Tail;
+  readonly #uncheckpointed: UncheckpointedHistory;
   readonly #sink: OrderSink;
 
   constructor(parts: OrderBookParts) {
     this.#orders = parts.orders;
     this.#holds = parts.holds;
-    this.#tail = parts.tail;
+    this.#uncheckpointed = parts.uncheckpointed;
     this.#sink = parts.sink;
   }
 
@@ -360,7 +360,7 @@ export class OrderBookView {
     if (terminal !== null && this.#isRead(order)) this.#publishTerminal(order, terminal, timeNs);
     if (isFinished(order) && !order.isAwaitingCheckpoint) {
       order.isAwaitingCheckpoint = true;
-      this.#tail.orderFinished(order);
+      this.#uncheckpointed.orderFinished(order);
     }
   }
 

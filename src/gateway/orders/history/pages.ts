@@ -19,7 +19,7 @@
  *
  * Merging m sorted things in memory with n in the tables needs of the tables, for the page at rank r, only the ranks
  * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page. Where m
- * is large, some places of memory narrow that down (history-ask.ts).
+ * is large, some places of memory narrow that down (history-request.ts).
  */
 import type { OrderRecordView } from '../../../codec/order-record.ts';
 import { rowsBefore } from '../../../core/arithmetic.ts';
@@ -32,7 +32,7 @@ import { statusOfLive } from '../book/order-life.ts';
 import {
   type HeldTrades,
   type HistoryAnswer,
-  type HistoryAsk,
+  type HistoryRequest,
   type OrderAnswer,
   type OrderDoubts,
   type OrderPivots,
@@ -46,10 +46,10 @@ import {
   takesAll,
   takesOrder,
   takesTrade,
-} from './history-ask.ts';
+} from './history-request.ts';
 import { type HistoryQuery, type OrderHistory, recordOfLive, recordOfRow } from './order-history.ts';
 import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
-import type { Tail, TailTrade } from './tail.ts';
+import type { UncheckpointedHistory, UncheckpointedTrade } from './uncheckpointed.ts';
 
 /** If memory has fewer orders than this before a page, the tables are read from that many rows earlier. */
 const FEW_BEFORE = 1_024;
@@ -79,11 +79,11 @@ export interface Page<T> {
 /** A page between its two steps. */
 export interface PagePlan<T> {
   /** Null: memory has all of it. */
-  readonly ask: HistoryAsk | null;
-  /** Rows are made when they are printed. @returns null: the tables were ahead of memory; plan again, or `askAll`. */
+  readonly request: HistoryRequest | null;
+  /** Rows are made when they are printed. @returns null: the tables were ahead of memory; plan again, or `requestAll`. */
   finish(answer: HistoryAnswer<T> | null): Page<() => T> | null;
-  /** Instead of `ask` a query whose answer `finish` can always take; its cost is the number of orders in memory. */
-  askAll(): HistoryAsk | null;
+  /** Instead of `request` a query whose answer `finish` can always take; its cost is the number of orders in memory. */
+  requestAll(): HistoryRequest | null;
   /** No more rows of this plan are printed: finished orders of it may leave memory. */
   release(): void;
 }
@@ -92,7 +92,7 @@ export interface PagePlan<T> {
 export interface PageSources {
   readonly markets: Markets;
   readonly orders: LiveOrders;
-  readonly tail: Tail;
+  readonly uncheckpointed: UncheckpointedHistory;
   readonly history: OrderHistory;
 }
 
@@ -108,10 +108,10 @@ export function planOrderPage<T>(
   const release = (): void => orders.unpin(pin);
   const received = receivedOf(markets, list.marketsOf(query));
   if (query.openOnly) {
-    return { ask: null, finish: () => mergeOrders(query, held, null, show), askAll: () => null, release };
+    return { request: null, finish: () => mergeOrders(query, held, null, show), requestAll: () => null, release };
   }
   let doubted = [...held.doubtful()].filter(({ order }) => isFinished(order) || order.sequence === 0);
-  const askOf = (known: ReceivedMarkets): HistoryAsk => ({
+  const requestOf = (known: ReceivedMarkets): HistoryRequest => ({
     kind: 'orders',
     query: historyQuery(query),
     rank: rowsBefore(query),
@@ -122,7 +122,7 @@ export function planOrderPage<T>(
     markets: known,
   });
   return {
-    ask: askOf(received),
+    request: requestOf(received),
     finish: (answer) => {
       assert(answer?.kind === 'orders', 'an answer is of the kind that was asked');
       if (answer.isAhead) return null;
@@ -130,9 +130,9 @@ export function planOrderPage<T>(
       if (filter === null || takesAll(filter)) return mergeOrders(query, held, { ...answer, gone }, show);
       return answer.isTooLong === true ? TOO_LONG : mergeFiltered(query, filter, held, { ...answer, gone }, show);
     },
-    askAll: () => {
+    requestAll: () => {
       doubted = [...held.from(0)];
-      return askOf({ marketIndexes: [], received: [] });
+      return requestOf({ marketIndexes: [], received: [] });
     },
     release,
   };
@@ -208,9 +208,13 @@ function* without(entries: Iterable<Entry>, gone: ReadonlySet<number>): Generato
 }
 
 /** Confirmed trades only (QRY-03). */
-export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: PageQuery, show: Show<T>): PagePlan<T> {
+export function planTradePage<T>(
+  { uncheckpointed }: Pick<PageSources, 'uncheckpointed'>,
+  query: PageQuery,
+  show: Show<T>,
+): PagePlan<T> {
   const { filter = null } = query;
-  const held = tail
+  const held = uncheckpointed
     .tradesOf(query.user)
     .filter(
       ({ marketIndex, trade }) =>
@@ -222,7 +226,7 @@ export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: Pag
   const { limit } = query;
   const rank = rowsBefore(query);
   return {
-    ask: { kind: 'trades', query: historyQuery(query), rank, limit, held: columnsOf(held), filter },
+    request: { kind: 'trades', query: historyQuery(query), rank, limit, held: columnsOf(held), filter },
     finish: (answer) => {
       assert(answer?.kind === 'trades', 'an answer is of the kind that was asked');
       if (answer.isTooLong === true) return TOO_LONG;
@@ -232,14 +236,14 @@ export function planTradePage<T>({ tail }: Pick<PageSources, 'tail'>, query: Pag
       const sources = { held: inMemory.slice(heldFrom).values(), value, rows, compare: compareTrades };
       return mergePage({ lead: rank - heldFrom - offset, limit }, sources, inMemory.length + total);
     },
-    askAll: () => null,
+    requestAll: () => null,
     release: () => undefined,
   };
 }
 
 interface HeldTrade {
   readonly place: TradePlace;
-  readonly entry: TailTrade;
+  readonly entry: UncheckpointedTrade;
 }
 
 function columnsOf(held: readonly HeldTrade[]): HeldTrades {

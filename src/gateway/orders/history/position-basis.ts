@@ -23,7 +23,7 @@ import type { Markets } from '../book/markets.ts';
 import type { UserTrade } from '../book/order-events.ts';
 import { userTradeOfRow } from '../book/trade-view.ts';
 import type { HistorySnapshot, HistoryTrade } from './order-history.ts';
-import type { Tail } from './tail.ts';
+import type { UncheckpointedHistory } from './uncheckpointed.ts';
 
 /** Trades that one question adds: some 25 ms of the history thread where each is of another order. */
 export const BASIS_TRADES_MAX = 512;
@@ -89,7 +89,7 @@ export class CostBasis {
 }
 
 /** A question about the tables. */
-export interface BasisAsk {
+export interface BasisRequest {
   readonly kind: 'basis';
   readonly user: UserId;
   /** Markets that are not answered yet. */
@@ -128,7 +128,7 @@ export class BasisFolds {
     this.#tradesMax = tradesMax;
   }
 
-  answer(snapshot: HistorySnapshot, { user, marketIndexes, spotAccounts }: BasisAsk): BasisAnswer {
+  answer(snapshot: HistorySnapshot, { user, marketIndexes, spotAccounts }: BasisRequest): BasisAnswer {
     const markets: BasisOfMarket[] = [];
     let left = this.#tradesMax;
     for (const marketIndex of marketIndexes) {
@@ -171,7 +171,7 @@ function addOldestFirst(
   basis: CostBasis,
   rows: readonly HistoryTrade[],
   snapshot: HistorySnapshot,
-  { user, spotAccounts }: Pick<BasisAsk, 'user' | 'spotAccounts'>,
+  { user, spotAccounts }: Pick<BasisRequest, 'user' | 'spotAccounts'>,
 ): void {
   const targets = new Map<number, boolean>();
   const isSpotOrder = ({ row, isMaker }: HistoryTrade): boolean => {
@@ -208,14 +208,17 @@ export class BasisPlan {
   #toAdd: HeldSide[] = [];
 
   constructor(
-    { markets, tail }: { readonly markets: Markets; readonly tail: Pick<Tail, 'tradesOf'> },
-    { user, marketIndexes, spotAccounts }: Omit<BasisAsk, 'kind'>,
+    {
+      markets,
+      uncheckpointed,
+    }: { readonly markets: Markets; readonly uncheckpointed: Pick<UncheckpointedHistory, 'tradesOf'> },
+    { user, marketIndexes, spotAccounts }: Omit<BasisRequest, 'kind'>,
   ) {
     this.#markets = markets;
     this.#user = user;
     this.#spotAccounts = spotAccounts;
     this.#marketIndexes = marketIndexes;
-    for (const side of tail.tradesOf(user)) {
+    for (const side of uncheckpointed.tradesOf(user)) {
       const known = this.#held.get(side.marketIndex);
       if (known === undefined) this.#held.set(side.marketIndex, [side]);
       else known.push(side);
@@ -223,7 +226,7 @@ export class BasisPlan {
   }
 
   /** The next question to the tables; null when it has all their trades. */
-  get ask(): BasisAsk | null {
+  get request(): BasisRequest | null {
     if (this.#marketIndexes.length === 0) return null;
     const marketIndexes = this.#marketIndexes;
     return { kind: 'basis', user: this.#user, marketIndexes, spotAccounts: this.#spotAccounts };
@@ -266,7 +269,7 @@ export class BasisPlan {
   }
 }
 
-type HeldSide = ReturnType<Tail['tradesOf']>[number];
+type HeldSide = ReturnType<UncheckpointedHistory['tradesOf']>[number];
 
 /** The order in which the tables give trades; for a self-match, the maker's side is the older one. */
 function compareHeld(a: HeldSide, b: HeldSide): number {

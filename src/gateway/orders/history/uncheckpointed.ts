@@ -1,12 +1,12 @@
 /**
- * The tail: finished orders and confirmed trades that no checkpoint holds yet, kept for reads (design: reads miss
+ * The uncheckpointed history: finished orders and confirmed trades that no checkpoint holds yet, kept for reads (design: reads miss
  * nothing that was confirmed).
  *
  *   published ──decided by clearing──▶ undated ──journal flushed──▶ dated ──checkpoint reaches the date──▶ dropped
  *
  * The date is the number of the first journal flush that clearing announces after it decided the thing; the flush that
- * really held it may be earlier, so the tail drops late, never early. What both the tail and the tables hold is
- * sorted out when it is read (pages.ts).
+ * really held it may be earlier, so things are dropped late, never early. What is both here and in
+ * the tables is sorted out when it is read (pages.ts).
  *
  * Bounded by what clearing can decide between two checkpoints, which are spaced by time and by journal length. What a
  * checkpoint holds goes some at a flush, and twice as much as the flush has dated: all of it at once would delay the
@@ -23,7 +23,7 @@ import type { LiveOrder } from '../book/live-order.ts';
 import type { MarketSlot } from '../book/markets.ts';
 import type { UserTrade } from '../book/order-events.ts';
 
-/** What the tail needs of an order: the last event of it, and how far clearing has decided its market. */
+/** What is needed of an order here: the last event of it, and how far clearing has decided its market. */
 export interface FinishedOrder {
   readonly lastSequence: number;
   readonly market: { readonly decidedSequence: number };
@@ -65,25 +65,25 @@ class Line<T> {
   }
 }
 
-export class Tail<Order extends FinishedOrder = LiveOrder> {
+export class UncheckpointedHistory<Order extends FinishedOrder = LiveOrder> {
   readonly #orders: { remove(order: Order): void };
   readonly #ended = new Map<FinishedOrder['market'], Line<Order>>();
   #undatedOrders: Order[] = [];
   readonly #datedOrders = new Line<Dated<Order>>();
-  readonly #trades: TradeTail;
+  readonly #trades: UncheckpointedTrades;
 
   /** @param orders where finished ones are until they are dropped. @param marketAt the market of an index. */
   constructor(orders: { remove(order: Order): void }, marketAt: (marketIndex: number) => MarketSlot) {
     this.#orders = orders;
-    this.#trades = new TradeTail(marketAt);
+    this.#trades = new UncheckpointedTrades(marketAt);
   }
 
   /** Confirmed trades of the user since the last checkpoint, in the order of their confirmation. */
-  tradesOf(user: UserId): readonly TailTrade[] {
+  tradesOf(user: UserId): readonly UncheckpointedTrade[] {
     return this.#trades.of(user);
   }
 
-  /** Sides of trades in the tail. */
+  /** The number of sides of trades. */
   get tradeCount(): number {
     return this.#trades.count;
   }
@@ -170,7 +170,7 @@ export type ConfirmedTrade = Pick<
 };
 
 /** One side of a confirmed trade. */
-export interface TailTrade {
+export interface UncheckpointedTrade {
   readonly marketIndex: number;
   readonly trade: UserTrade;
   /** The target of its order. */
@@ -214,7 +214,7 @@ interface Chunk {
   readonly owners: (OwnTrades | null)[];
 }
 
-class TradeTail {
+class UncheckpointedTrades {
   /** The chunks with the positions from `first` on. */
   #chunks: Chunk[] = [];
   /** The last chunk that was dropped. */
@@ -281,7 +281,7 @@ class TradeTail {
       const position = this.#first;
       const { views, owners } = this.#chunkOf(position);
       if ((views.f64[(recordAt(position) + FIELD.journal) >>> 3] as number) > checkpoint) return;
-      const own = must(owners[position % CHUNK_RECORDS] ?? undefined, "a trade of the tail is its user's");
+      const own = must(owners[position % CHUNK_RECORDS] ?? undefined, "a trade that is kept is its user's");
       owners[position % CHUNK_RECORDS] = null;
       own.first = views.f64[(recordAt(position) + FIELD.nextOfUser) >>> 3] as number;
       if (own.first === NONE) this.#users.delete(own.user);
@@ -291,8 +291,8 @@ class TradeTail {
   }
 
   /** The user's trades, in the order of their confirmation. */
-  of(user: UserId): readonly TailTrade[] {
-    const trades: TailTrade[] = [];
+  of(user: UserId): readonly UncheckpointedTrade[] {
+    const trades: UncheckpointedTrade[] = [];
     for (let position = this.#users.get(user)?.first ?? NONE; position !== NONE; ) {
       trades.push(this.#read(position));
       position = this.#viewsOf(position).f64[(recordAt(position) + FIELD.nextOfUser) >>> 3] as number;
@@ -300,7 +300,7 @@ class TradeTail {
     return trades;
   }
 
-  #read(position: number): TailTrade {
+  #read(position: number): UncheckpointedTrade {
     const views = this.#viewsOf(position);
     const at = recordAt(position);
     const marketIndex = views.i32[(at + FIELD.marketIndex) >>> 2] as number;

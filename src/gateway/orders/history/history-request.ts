@@ -1,7 +1,7 @@
 /**
  * What a page needs of the tables, as a query that can be answered on another thread, and the answer.
  *
- *   pages.ts ── HistoryAsk ─▶ a reader of the tables ─▶ answerHistory ── HistoryAnswer ─▶ pages.ts merges
+ *   pages.ts ── HistoryRequest ─▶ a reader of the tables ─▶ answerHistory ── HistoryAnswer ─▶ pages.ts merges
  *
  * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
  */
@@ -62,7 +62,7 @@ export interface RowForm {
   readonly filter?: RowFilter | null;
 }
 
-export type HistoryAsk = RowForm &
+export type HistoryRequest = RowForm &
   (
     | {
         readonly kind: 'orders';
@@ -147,16 +147,16 @@ export function jsonOf({ filter = null }: RowForm): Show<string> {
 }
 
 /** Answers from one version of the tables. */
-export function answerHistory<T>(snapshot: HistorySnapshot, ask: HistoryAsk, show: Show<T>): HistoryAnswer<T> {
-  return ask.kind === 'orders' ? answerOrders(snapshot, ask, show) : answerTrades(snapshot, ask, show);
+export function answerHistory<T>(snapshot: HistorySnapshot, request: HistoryRequest, show: Show<T>): HistoryAnswer<T> {
+  return request.kind === 'orders' ? answerOrders(snapshot, request, show) : answerTrades(snapshot, request, show);
 }
 
 function answerOrders<T>(
   snapshot: HistorySnapshot,
-  ask: Extract<HistoryAsk, { kind: 'orders' }>,
+  request: Extract<HistoryRequest, { kind: 'orders' }>,
   show: Show<T>,
 ): OrderAnswer<T> {
-  const { query, doubts, markets, filter = null } = ask;
+  const { query, doubts, markets, filter = null } = request;
   const nothing = {
     kind: 'orders',
     total: 0,
@@ -176,9 +176,9 @@ function answerOrders<T>(
     value: show.order(recordOfRow(row, snapshot.definition(row.marketIndex)), row),
   });
   if (filter !== null && !takesAll(filter)) {
-    return { kind: 'orders', ...filteredOrders(snapshot, ask, filter, rowOf), inTables, isAhead };
+    return { kind: 'orders', ...filteredOrders(snapshot, request, filter, rowOf), inTables, isAhead };
   }
-  const { heldFrom, offset, limit } = windowOf(snapshot, ask, inTables.length);
+  const { heldFrom, offset, limit } = windowOf(snapshot, request, inTables.length);
   const { rows, total } = snapshot.finishedOrders(query, offset, limit);
   return { kind: 'orders', total, rows: rows.map(rowOf), inTables, isAhead, heldFrom, offset, isTooLong: false };
 }
@@ -193,7 +193,7 @@ function answerOrders<T>(
  */
 function windowOf(
   snapshot: HistorySnapshot,
-  { query, rank, limit, pivots }: Extract<HistoryAsk, { kind: 'orders' }>,
+  { query, rank, limit, pivots }: Extract<HistoryRequest, { kind: 'orders' }>,
   doubled: number,
 ): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
   const { ranks, places, held } = pivots;
@@ -222,10 +222,10 @@ function isInTables(
 
 function answerTrades<T>(
   snapshot: HistorySnapshot,
-  ask: Extract<HistoryAsk, { kind: 'trades' }>,
+  request: Extract<HistoryRequest, { kind: 'trades' }>,
   show: Show<T>,
 ): TradeAnswer<T> {
-  const { marketIndexes, tradeIds } = ask.held;
+  const { marketIndexes, tradeIds } = request.held;
   const inTables = [...tradeIds.keys()].filter(
     (at) => (tradeIds[at] ?? 0) <= snapshot.lastTradeId(marketIndexes[at] ?? 0),
   );
@@ -233,12 +233,12 @@ function answerTrades<T>(
     const trade = tradeOfRow(snapshot, entry);
     return { place: placeOfTrade(trade), value: show.trade(trade) };
   };
-  const { filter = null } = ask;
+  const { filter = null } = request;
   if (filter !== null && !takesAll(filter)) {
-    return { kind: 'trades', ...filteredTrades(snapshot, ask, filter, rowOf), inTables };
+    return { kind: 'trades', ...filteredTrades(snapshot, request, filter, rowOf), inTables };
   }
-  const { heldFrom, offset, limit } = tradeWindow(snapshot, ask, inTables);
-  const { rows, total } = snapshot.trades(ask.query, offset, limit);
+  const { heldFrom, offset, limit } = tradeWindow(snapshot, request, inTables);
+  const { rows, total } = snapshot.trades(request.query, offset, limit);
   return { kind: 'trades', total, rows: rows.map(rowOf), inTables, heldFrom, offset, isTooLong: false };
 }
 
@@ -249,7 +249,7 @@ function answerTrades<T>(
  */
 function tradeWindow(
   snapshot: HistorySnapshot,
-  { query, rank, limit, held }: Extract<HistoryAsk, { kind: 'trades' }>,
+  { query, rank, limit, held }: Extract<HistoryRequest, { kind: 'trades' }>,
   inTables: readonly number[],
 ): { readonly heldFrom: number; readonly offset: number; readonly limit: number } {
   const newest = snapshot.trades(query, 0, 1).rows[0]?.row.matchedNs ?? -1n;
@@ -339,17 +339,17 @@ interface Filtered<Row> {
 }
 
 /** @param held how many of memory may come before the page. */
-function wantedOf({ rank, limit }: Pick<HistoryAsk, 'rank' | 'limit'>, held: number): Wanted {
+function wantedOf({ rank, limit }: Pick<HistoryRequest, 'rank' | 'limit'>, held: number): Wanted {
   return { offset: Math.max(0, rank - held), end: rank + limit };
 }
 
 export function filteredOrders<T>(
   snapshot: HistorySnapshot,
-  ask: Extract<HistoryAsk, { kind: 'orders' }>,
+  request: Extract<HistoryRequest, { kind: 'orders' }>,
   filter: RowFilter,
   rowOf: (row: PastOrder) => Placed<OrderPlace, T>,
 ): Filtered<Placed<OrderPlace, T>> {
-  const { offset, end } = wantedOf(ask, ask.pivots.held);
+  const { offset, end } = wantedOf(request, request.pivots.held);
   const rows: Placed<OrderPlace, T>[] = [];
   let total = 0;
   let scannedRows = 0;
@@ -358,7 +358,7 @@ export function filteredOrders<T>(
   // mutant: filter-without-finished
   const isOfNone = statuses !== null && !statuses.some((status) => FINISHED_STATUSES.has(status));
   if (isOfNone) return { rows, total, offset, heldFrom: 0, isTooLong };
-  snapshot.scanFinished(ask.query, (order, copyOf) => {
+  snapshot.scanFinished(request.query, (order, copyOf) => {
     // An order is never created after the time that it is listed at.
     if (filter.fromNs !== null && order.timestampNs < filter.fromNs) return false;
     isTooLong = scannedRows === SCANNED_MAX;
@@ -373,13 +373,13 @@ export function filteredOrders<T>(
 
 function filteredTrades<T>(
   snapshot: HistorySnapshot,
-  ask: Extract<HistoryAsk, { kind: 'trades' }>,
+  request: Extract<HistoryRequest, { kind: 'trades' }>,
   filter: RowFilter,
   rowOf: (entry: HistoryTrade) => Placed<TradePlace, T>,
 ): Filtered<Placed<TradePlace, T>> {
-  const { query } = ask;
-  const { offset, end } = wantedOf(ask, ask.held.tradeIds.length);
-  if (query.subAccounts !== null) return tradesOfSubAccounts(snapshot, ask, filter, rowOf);
+  const { query } = request;
+  const { offset, end } = wantedOf(request, request.held.tradeIds.length);
+  if (query.subAccounts !== null) return tradesOfSubAccounts(snapshot, request, filter, rowOf);
   const { total: all } = snapshot.trades(query, 0, 1);
   const first = filter.toNs === null ? 0 : countAfter(snapshot, query, all, filter.toNs);
   const last = filter.fromNs === null ? all : countAfter(snapshot, query, all, filter.fromNs - 1n);
@@ -406,17 +406,17 @@ function filteredTrades<T>(
 /** Their number is not stored, so ranks mean nothing: the list is read once. */
 function tradesOfSubAccounts<T>(
   snapshot: HistorySnapshot,
-  ask: Extract<HistoryAsk, { kind: 'trades' }>,
+  request: Extract<HistoryRequest, { kind: 'trades' }>,
   filter: RowFilter,
   rowOf: (entry: HistoryTrade) => Placed<TradePlace, T>,
 ): Filtered<Placed<TradePlace, T>> {
-  const { offset, end } = wantedOf(ask, ask.held.tradeIds.length);
+  const { offset, end } = wantedOf(request, request.held.tradeIds.length);
   const wantsBuys = filter.side === SIDE.buy;
   const rows: Placed<TradePlace, T>[] = [];
   let total = 0;
   let scannedRows = 0;
   let isTooLong = false;
-  snapshot.scanTrades(ask.query, filter, (entry) => {
+  snapshot.scanTrades(request.query, filter, (entry) => {
     isTooLong = scannedRows === SCANNED_MAX;
     scannedRows += 1;
     if (isTooLong) return false;
