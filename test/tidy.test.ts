@@ -38,6 +38,7 @@ const TABLE: Readonly<Record<string, Module>> = {
     packages: ['node:', '@noble/ed25519', '@noble/hashes', '@noble/secp256k1', 'flatbuffers', 'ws'],
   },
   storage: { modules: ['core', 'runtime', 'schema', 'order', 'clearing', 'gateway'], packages: ['node:', 'lmdb'] },
+  cluster: { modules: ['core', 'runtime', 'clearing', 'storage'], packages: ['node:'] },
   chain: { modules: [...BASE, 'codec', 'clearing'], packages: ['node:', '@noble/hashes', 'viem'] },
   http: { modules: DOMAIN, packages: ['node:', 'uWebSockets.js', '@sinclair/typebox'] },
   operator: {
@@ -46,7 +47,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   },
   tools: { modules: [...DOMAIN, 'storage'], packages: ['node:'] },
   node: {
-    modules: [...DOMAIN, 'storage', 'chain', 'client', 'http', 'load', 'operator', 'tools'],
+    modules: [...DOMAIN, 'storage', 'chain', 'client', 'cluster', 'http', 'load', 'operator', 'tools'],
     packages: ['node:', 'pino', '@sinclair/typebox'],
   },
   load: { modules: ['core', 'runtime', 'codec', 'client'], packages: ['node:', 'hdr-histogram-js', 'ws'] },

@@ -64,6 +64,8 @@ interface GatewayParts {
   readonly clock: Clock;
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
+  /** Whether the node leads with a lease that is over; by default never. */
+  readonly isStalled?: () => boolean;
   /** Users with a private key that is public: their signature proves nothing. */
   readonly refusedUsers: ReadonlySet<string>;
   readonly history: OrderHistory;
@@ -184,6 +186,7 @@ export class Gateway implements OrderSink {
     const orders = new OrderManager({ sink: this, history: parts.history, idKey });
     this.orders = orders;
     orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
+    if (parts.isStalled !== undefined) orders.requests.isStalled = parts.isStalled;
     limits.isFunded = isFunded;
     this.limits = limits;
     const { signers } = this;

@@ -45,6 +45,13 @@ import type { EdgeObserver } from './uws-http.ts';
 import { listenExclusively } from './uws-listen.ts';
 import { MDS_LAG, OMS_LAG, SocketHub } from './uws-socket.ts';
 
+/** How sockets are closed. */
+interface CloseWords {
+  readonly code: number;
+  readonly reason: string;
+}
+const GOING_AWAY: CloseWords = { code: 1_001, reason: 'going_away' };
+
 /** Interval at which a part of the open sockets' tokens is checked again, in real milliseconds. */
 const SESSION_CHECK_MS = 1_000;
 
@@ -53,8 +60,6 @@ interface OmsServerOptions {
   readonly observer: EdgeObserver;
   /** The place of this process in its cluster; by default it is the only machine. */
   readonly place?: ClusterPlace;
-  /** A number above every sequence number that earlier runs of the node used on its streams; by default 0. */
-  readonly sequencesAfter?: number;
   /** Null or absent: plain HTTP. */
   readonly tls?: TlsFiles | null;
   /** Null or absent: addresses are not limited. */
@@ -92,7 +97,7 @@ export class OmsServer {
 
   /** Throws when the TLS files cannot be read or do not match. */
   constructor(options: OmsServerOptions) {
-    const { services, observer, tls = null, gate = null, sequencesAfter, offersKeys = false } = options;
+    const { services, observer, tls = null, gate = null, offersKeys = false } = options;
     const { place = ONE_MACHINE } = options;
     const { orders = ADMITS_ALL } = options;
     const turns = new ReadingTurns(options.alive, undefined, orders);
@@ -100,7 +105,7 @@ export class OmsServer {
     const notServing = servingOf(place);
     const listener = { observer, gate, turns, notServing, ...(socketsMax === undefined ? {} : { socketsMax }) };
     this.#app = createApp(tls);
-    this.streams = new UserStreams(services, sequencesAfter);
+    this.streams = new UserStreams(services);
     this.#services = services;
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener, { spare: this.#spare });
@@ -162,14 +167,14 @@ export class OmsServer {
     this.#control.endGroups();
   }
 
-  /** Closes every socket with 1001, then the listener and its connections, so that the thread can end by itself. */
-  close(): void {
+  /** Closes every socket, with 1001, then the listener and its connections, so that the thread can end by itself. */
+  close({ code, reason }: CloseWords = GOING_AWAY): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#sessionCheck);
     this.#control.keepOrders();
     this.streams.flush();
-    this.#hub.finishAll(1001, 'going_away');
+    this.#hub.finishAll(code, reason);
     this.#passed.close();
     this.#passedSockets.close();
     this.#routes.stop();

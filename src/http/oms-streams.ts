@@ -124,17 +124,20 @@ export class UserStreams implements UserEventStreams {
   /** Readers of pending settlements, on v0 and on v1, and their sockets. */
   readonly #settlements: readonly [Channel<OmsConnection>, Channel<OmsConnection>] = [new Channel(), new Channel()];
   readonly #makers = new Set<OmsSocket>();
-  readonly #rings: ReplayRings;
+  readonly #rings = new ReplayRings();
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
   readonly #touched = new Set<Pick<Channel<OmsConnection>, 'flush'>>();
   /** Where the next `checkSessions` continues. */
   #checking: Iterator<OmsSocket> = this.#sockets.values();
 
-  /** @param sequencesAfter above every sequence number used by earlier runs of the node. */
-  constructor(services: GatewayServices, sequencesAfter = 0) {
+  constructor(services: GatewayServices) {
     this.#services = services;
-    this.#rings = new ReplayRings(sequencesAfter);
+  }
+
+  /** @param sequence above every number that earlier runs of the node used. Call before the first event. */
+  startBehind(sequence: number): void {
+    this.#rings.startBehind(sequence);
   }
 
   // ---- events of the node

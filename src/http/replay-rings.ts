@@ -86,12 +86,16 @@ export class ReplayRings {
   /** Rings without a listener; longest idle first. */
   readonly #idle = new Set<ReplayRing>();
   #bytes = 0;
-  #lastGiven: number;
+  #lastGiven = 0;
 
-  /** @param after a number above all that were used before a restart. */
-  constructor(after: number) {
-    assert(Number.isSafeInteger(after), 'sequence numbers are safe integers');
-    this.#lastGiven = after;
+  constructor(after = 0) {
+    this.startBehind(after);
+  }
+
+  /** @param sequence above all that were used before a restart. Call before the first ring. */
+  startBehind(sequence: number): void {
+    assert(Number.isSafeInteger(sequence) && this.#count === 0, 'sequence numbers are safe integers, given once');
+    this.#lastGiven = sequence;
   }
 
   get count(): number {

@@ -16,6 +16,7 @@ import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions, OLDER_SPACIN
 /** Shared memory of this thread and others (node/node-words.ts). */
 interface MarketDataSignals {
   mayListen(): boolean;
+  setMarketHistory(): void;
   /** The open port, also of an earlier thread; 0 before the listener was opened; negative if opening failed. */
   mdsPort(): number;
   setMdsPort(port: number): void;
@@ -40,6 +41,8 @@ interface MarketDataListener {
 interface MarketDataOptions extends MarketDataFeedOptions {
   readonly signals: MarketDataSignals;
   readonly streams: MarketDataStreams;
+  /** Whether the listener opens before there is history. */
+  readonly answersWithoutData: boolean;
   readonly listenerOf: (data: MarketData) => MarketDataListener;
   /** The port of the configuration; 0 lets the system choose. */
   readonly port: number;
@@ -108,7 +111,10 @@ export class MarketDataActor implements Actor {
 
   #listenWhenAllowed(): void {
     const { signals, port } = this.#options;
-    if (this.#isListening || !this.#feed.hasHistory || !signals.mayListen()) return;
+    if (this.#feed.hasHistory) signals.setMarketHistory();
+    if (this.#isListening || !signals.mayListen()) return;
+    // In a cluster the listener answers without data too: that another node has them.
+    if (!this.#feed.hasHistory && !this.#options.answersWithoutData) return;
     this.#isListening = true;
     // After a restart of the thread the port known to clients is opened, even if the system had chosen it.
     const earlier = signals.mdsPort();

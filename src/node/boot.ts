@@ -12,6 +12,7 @@ import { ChainActor } from '../chain/chain-actor.ts';
 import { ChainStore } from '../chain/chain-store.ts';
 import type { ClearingEvent } from '../clearing/effect-codec.ts';
 import { UnflushedWindow } from '../clearing/unflushed-window.ts';
+import type { ToMain, ToStream } from '../cluster/link.ts';
 import { CLEARING, GATEWAY, marketActor } from '../core/actor-names.ts';
 import { InvariantError, must } from '../core/assert.ts';
 import { ConfigError } from '../core/config-error.ts';
@@ -50,6 +51,7 @@ import type { SharedClock } from '../runtime/clock.ts';
 import { diedOf, hungOf } from '../runtime/ending.ts';
 import type { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import { ThreadBlock } from '../runtime/heartbeat.ts';
+import { LogLane } from '../runtime/log-buffer.ts';
 import { sourceStack } from '../runtime/source-stack.ts';
 import type { Supervisor } from '../runtime/supervisor.ts';
 import type { ThreadContext } from '../runtime/thread-context.ts';
@@ -62,6 +64,7 @@ import { TableHistory } from '../storage/order-history.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
 import { hostOfUrl, type Listening } from './addresses.ts';
+import { ClusterMember } from './cluster-member.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
@@ -71,6 +74,8 @@ import { whenAtRest } from './quiescence.ts';
 import { WallClock } from './wall-clock.ts';
 
 const LOOK_MS = 2;
+/** To the sockets of a leader that is over: clients look for the next one (cluster.md 8). */
+const OVER_CLOSE = { code: 1012, reason: 'service_restart' } as const;
 const STOP_MS_MAX = 20_000;
 /** Requests that a stop waits for; what is not answered then was never acknowledged. */
 const DRAIN_MS_MAX = 5_000;
@@ -106,6 +111,8 @@ export class RingbookNode {
   readonly #marketsToOpen = new Set<number>();
   #openGateway: Gateway | null = null;
   #clearing: ClearingClient | null = null;
+  /** Null on one machine. */
+  readonly #member: ClusterMember | null;
   #history: HistoryThread | null = null;
   #chains: ChainActor | null = null;
   #oms: OmsServer | null = null;
@@ -118,6 +125,8 @@ export class RingbookNode {
   readonly #disk: DiskWatch;
   /** Called once, when the disk has too little space to go on: the node is to be stopped, and the process to end with 78. */
   onDiskFull: (reason: string) => void = (reason) => this.fail(reason);
+  /** Called once, when the node's leadership is over or an operator has stopped it: the process is to end with this code. */
+  onOver: (code: number, reason: string) => void = (_, reason) => this.fail(reason);
   #isStopping = false;
   readonly #certificateEndS: number | null;
   #isEmpty = false;
@@ -177,6 +186,19 @@ export class RingbookNode {
       },
       full: (reason) => this.onDiskFull(reason),
     });
+    this.#member =
+      config.cluster === null
+        ? null
+        : new ClusterMember({
+            channel: peerChannel<ToMain | ToStream>(`${threads.peerName} cluster`),
+            leadership: threads.leadership,
+            print: (line) => new LogLane(plan.logs, 'output').write(`${line}\n`),
+            drain: () => this.#drain(),
+            ended: (code, reason) => {
+              this.#oms?.close(OVER_CLOSE);
+              this.onOver(code, reason);
+            },
+          });
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
@@ -199,19 +221,20 @@ export class RingbookNode {
     await this.#threads.whenPolling();
     this.#wallClock.start();
     this.#startGateway(await this.#marketFactories());
+    // A node of a cluster answers while it follows: that it does not lead, and who does.
+    const early = this.#member === null ? null : await this.#openListeners();
     await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
     checkChains(config.profile, this.#gateway.registry.rows());
     await this.#refuseFullDisk();
     await this.#startChains();
     await this.#beginWith(ownAccounts(config, this.#gateway.registry.rows()));
-    this.#words.allowListening();
-    await this.#when(() => this.#words.mdsPort() !== 0);
-    if (this.#words.mdsPort() === MDS_LISTEN_FAILED)
-      throw taken('RINGBOOK_MDS_PORT', { host: config.mdsHost, port: config.mdsPort });
-    const oms = await this.#openOms();
+    const { oms, mds } = early ?? (await this.#openListeners());
+    this.#oms?.streams.startBehind(this.#startedAtSequence * STREAM_SEQUENCES_PER_RECORD);
+    if (this.#member !== null) await this.#when(() => this.#words.hasMarketHistory());
     // Ready is a node whose listeners are all open.
     this.#waiting.delete('market_data');
-    this.#threads.leadership.setState('leading');
+    if (this.#member === null) this.#threads.leadership.setState('leading');
+    else await this.#member.lead();
     this.#threads.progress.end();
     this.#startFeed();
     this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
@@ -219,9 +242,18 @@ export class RingbookNode {
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
     return {
       oms: urlOf(scheme, config.omsHost, oms),
-      mds: urlOf(scheme, config.mdsHost, this.#words.mdsPort()),
+      mds: urlOf(scheme, config.mdsHost, mds),
       ops: urlOf('http', config.opsHost, ops),
     };
+  }
+
+  /** @returns their ports. @throws ConfigError when one is taken. */
+  async #openListeners(): Promise<{ readonly oms: number; readonly mds: number }> {
+    const { mdsHost, mdsPort } = this.config;
+    this.#words.allowListening();
+    await this.#when(() => this.#words.mdsPort() !== 0);
+    if (this.#words.mdsPort() === MDS_LISTEN_FAILED) throw taken('RINGBOOK_MDS_PORT', { host: mdsHost, port: mdsPort });
+    return { oms: await this.#openOms(), mds: this.#words.mdsPort() };
   }
 
   /**
@@ -233,16 +265,15 @@ export class RingbookNode {
     const inFlight = this.#openGateway?.actionsInFlight ?? 0;
     // Not ready any more: what sends requests here looks for another node.
     this.#isStopping = true;
-    this.#threads.leadership.setState('ended');
+    if (this.#member === null) this.#threads.leadership.setState('ended');
     this.#waiting.add('market_data').add('chains');
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#feed?.stop();
     this.#wallClock.stop();
     this.#disk.stop();
     this.#keeper.stop();
-    await this.#chains?.stop();
-    this.#oms?.stopAccepting();
-    await this.#when(() => this.#openGateway === null || this.#openGateway.actionsInFlight === 0, DRAIN_MS_MAX);
+    await this.#drain();
+    await this.#member?.leave();
     const unanswered = this.#openGateway?.actionsInFlight ?? 0;
     await this.#verifier.close();
     await this.#history?.close();
@@ -251,6 +282,13 @@ export class RingbookNode {
     this.#oms?.close();
     await this.#ops?.close();
     return { in_flight: inFlight, unanswered };
+  }
+
+  /** Nothing new is taken, what is pending is answered; chains are not watched any more. */
+  async #drain(): Promise<void> {
+    await this.#chains?.stop();
+    this.#oms?.stopAccepting();
+    await this.#when(() => this.#openGateway === null || this.#openGateway.actionsInFlight === 0, DRAIN_MS_MAX);
   }
 
   /** Ends every thread of a start that is refused, or that a signal ends. */
@@ -307,8 +345,7 @@ export class RingbookNode {
     const oms = new OmsServer({
       services: this.#gateway,
       observer: this.#observer(),
-      place: { role: 'node', leadership: this.#threads.leadership, isCluster: this.config.cluster !== null },
-      sequencesAfter: this.#startedAtSequence * STREAM_SEQUENCES_PER_RECORD,
+      place: { role: 'node', leadership: this.#threads.leadership, isCluster: this.#member !== null },
       tls,
       gate: gateOf(addresses, this.#budget),
       peer: peerChannel(this.#threads.peerName),
@@ -368,6 +405,7 @@ export class RingbookNode {
           const gateway = new Gateway({
             clock: this.#clock,
             acks: this.config.acks,
+            ...(this.#member === null ? {} : { isStalled: () => this.#threads.leadership.state() === 'stalled' }),
             refusedUsers: this.config.profile === 'production' ? PUBLIC_KEYS : NO_KEYS,
             history: new TableHistory(openReader(this.config.dataDirectory, this.#threads.mapOptions())),
             pages: this.#startHistory(),
@@ -526,7 +564,7 @@ export class RingbookNode {
       clock,
       plan,
       wallClock: this.#wallClock,
-      waitingFor: () => (this.#wallClock.state.held === null ? [...this.#waiting] : [...this.#waiting, 'clock']),
+      waitingFor: () => this.#waitingFor(),
       starting: () => (this.#isStopping ? null : this.#threads.progress.step),
       command: (command) => this.#clearingClient.command(command),
       ask: (query) => this.#clearingClient.ask(query),
@@ -561,6 +599,13 @@ export class RingbookNode {
       },
       dataFileBytes: () => statSync(join(config.dataDirectory, MAP_FILE_NAME), { throwIfNoEntry: false })?.size ?? 0,
     };
+  }
+
+  #waitingFor(): readonly Waiting[] {
+    const waiting = [...this.#waiting];
+    if (this.#wallClock.state.held !== null) waiting.push('clock');
+    if (this.#member !== null && this.#threads.leadership.state() !== 'leading') waiting.push('leadership');
+    return waiting;
   }
 
   /** What goes by the node's clock is due. */

@@ -48,6 +48,11 @@ export async function main(
     const node = new RingbookNode(threads);
     abandon = () => node.abandon();
     node.onDiskFull = (reason) => signals.end(reason, EXIT_REFUSED);
+    node.onOver = (code, reason) => {
+      // What is not stored is not to be kept: no thread writes any more.
+      signals.stop = () => node.abandon();
+      signals.end(reason, code);
+    };
     const open = await node.start();
     if (signals.isStopping) return;
     const { profile, isDemo } = node.config;

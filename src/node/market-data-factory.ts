@@ -35,6 +35,7 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
       return new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), () => cycle.done());
     },
     signals: new NodeWords(settings.words),
+    answersWithoutData: settings.isClustered,
     streams,
     listenerOf: (marketData) => {
       const server = publicServer(wiring, { marketData, streams, counted });

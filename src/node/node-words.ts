@@ -19,10 +19,12 @@ const RECOVERY_OF = 5;
 const EPOCH = 6;
 /** Whether the data directory is sound, so that clearing may open it; 0 while it is being checked. */
 const CHECK = 7;
+/** Whether market data has read the history that it starts with. */
+const MARKET_HISTORY = 8;
 const SOUND = 1;
 const REFUSED = 2;
 /** One word per shard from here on. */
-const STALLED = 8;
+const STALLED = 9;
 const WORDS = STALLED + SHARDS_MAX;
 /** A multiple of 8: depths lie behind the words. */
 const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
@@ -88,6 +90,14 @@ export class NodeWords {
   /** 0 while the listener is not open. */
   mdsPort(): number {
     return Atomics.load(this.#words, MDS_PORT);
+  }
+
+  setMarketHistory(): void {
+    Atomics.store(this.#words, MARKET_HISTORY, 1);
+  }
+
+  hasMarketHistory(): boolean {
+    return Atomics.load(this.#words, MARKET_HISTORY) === 1;
   }
 
   setEpoch(epoch: number): void {

@@ -23,8 +23,9 @@ import type { ThreadUse } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
 import type { StartStep } from './start-progress.ts';
 
-/** The parts that are not ready, by their names in `GET /readyz`; `clock`: a step of the system clock is held (MCH-02). */
-export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains' | 'clock';
+/** The parts that are not ready, by their names in `GET /readyz`; `clock`: a step of the system clock is held (MCH-02); `leadership`: the
+ * node does not lead its cluster, or its lease is over. */
+export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains' | 'clock' | 'leadership';
 
 /** How the node's clock follows the system clock. */
 export interface WallClockView {

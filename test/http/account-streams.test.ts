@@ -16,7 +16,8 @@ import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const AFTER = 5 * 16_384;
 const oms = new ScriptedOms();
-const listener = listenTo(oms, { sequencesAfter: AFTER });
+const listener = listenTo(oms);
+listener.server.streams.startBehind(AFTER);
 const { server } = listener;
 const { streams } = server;
 

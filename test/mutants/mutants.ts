@@ -2415,6 +2415,27 @@ const CLIENT: readonly Mutant[] = [
   },
 ];
 
+const LEADERSHIP: readonly Mutant[] = [
+  {
+    breaks: 'a leader whose lease is over takes nothing that adds',
+    site: 'stalled-leader',
+    change: removed,
+    caughtBy: 'test/gateway/stalled-leader',
+  },
+  {
+    breaks: 'a leader whose lease is over answers only what is stored',
+    site: 'stalled-answer',
+    change: condition("this.settings.acks === 'optimistic'"),
+    caughtBy: 'test/gateway/stalled-leader',
+  },
+  {
+    breaks: 'the lease of a suspended guest is over',
+    site: 'suspended-guest',
+    change: returns('endsMs - nowMs'),
+    caughtBy: 'test/runtime/leadership',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
   ...TRACE,
   ...METRICS,
@@ -2434,4 +2455,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETTLEMENTS,
   ...LOAD,
   ...CLIENT,
+  ...LEADERSHIP,
 ];

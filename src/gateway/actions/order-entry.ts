@@ -87,7 +87,7 @@ import {
   UNANSWERED,
 } from '../orders/entry/pending-requests.ts';
 import type { SignerQueries } from '../queries/signers.ts';
-import type { Cost } from '../sessions/costs.ts';
+import { type Cost, isCancel } from '../sessions/costs.ts';
 import { CreateRetries } from '../sessions/create-retries.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
 import type { ReleaseQueue } from './release-queue.ts';
@@ -157,6 +157,8 @@ interface OrderEntryParts {
 }
 
 export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
+/** A leader whose lease is over refuses what adds or moves anything; what takes away is executed (cluster.md 7.4). */
+const STALLED: Reject = reject('SERVICE_UNAVAILABLE', 'the node has no answer of its cluster, try again');
 export const MARKET_BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
 const MARKET_CLOSED: Reject = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
 export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the connection of this order has ended');
@@ -238,10 +240,14 @@ export class OrderEntry {
   /**
    * Whether one more change of this user's may begin; charges it.
    *
-   * @returns SERVICE_UNAVAILABLE once order entry stops, RATE_LIMITED, or null: it has been paid for.
+   * @returns SERVICE_UNAVAILABLE once order entry stops, and of what is no cancel while the leader is stalled; RATE_LIMITED; or
+   *   null: it has been paid for.
    */
   admit(user: UserId, cost: Cost): Reject | null {
-    return this.#isStopping ? STOPPING : this.#parts.limits.charge(user, cost, this.#parts.nowNs());
+    if (this.#isStopping) return STOPPING;
+    // mutant: stalled-leader
+    if (!isCancel(cost) && this.#parts.requests.isStalled()) return STALLED;
+    return this.#parts.limits.charge(user, cost, this.#parts.nowNs());
   }
 
   // ---- signed actions

@@ -147,6 +147,8 @@ interface OrderRequestsParts {
 
 export class OrderRequests {
   settings: OrderSettings = DEFAULT_SETTINGS;
+  /** Whether this leader's lease is over: answers wait for the flush then, and so for the stream (cluster.md 7.4). */
+  isStalled: () => boolean = () => false;
   readonly #parts: OrderRequestsParts;
   /** What the checks before the signature look at. */
   readonly #view: PreFlightView;
@@ -586,7 +588,8 @@ export class OrderRequests {
     if (code !== null) this.#refused(request, code);
     const refusal = code === null ? null : marketRefusal(kind, code, order);
     const answer = { refusal, processedAtNs: ack.timeNs };
-    if (this.settings.acks === 'optimistic') pending.answer(request, answer);
+    // mutant: stalled-answer
+    if (this.settings.acks === 'optimistic' && !this.isStalled()) pending.answer(request, answer);
     else pending.answerWhenDecided(request, ack.sequence, answer);
   }
 
