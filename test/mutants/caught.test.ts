@@ -6,6 +6,7 @@ import { judgeAll } from './bench.ts';
 import { MUTANTS } from './mutants.ts';
 
 const QUICK_SUITES: ReadonlySet<string> = new Set([
+  'test/cluster/protocol',
   'test/clearing/fills',
   'test/clearing/money',
   'test/risk/at-risk',

@@ -255,6 +255,75 @@ const STORAGE: readonly Mutant[] = [
   },
 ];
 
+const CLUSTER: readonly Mutant[] = [
+  {
+    breaks: 'nothing is stored before the stream has answered for it',
+    site: 'stored-when-shown',
+    change: condition('own === null || own.answer === null'),
+    caughtBy: 'test/cluster/simulation',
+  },
+  {
+    breaks: 'an append expects the end that the stream must have',
+    site: 'append-expects-the-end',
+    change: swap(/expectedEnd: sequence - 1/, 'expectedEnd: null'),
+    caughtBy: 'test/cluster/simulation',
+  },
+  {
+    breaks: 'a record that came through the log and from an answer is applied once',
+    site: 'own-record-once',
+    change: condition('false'),
+    caughtBy: 'test/cluster/simulation',
+  },
+  {
+    breaks: 'the lease counts from the first sending, not from the acknowledgement',
+    site: 'lease-from-sending',
+    change: assigns('this.#now'),
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
+    breaks: 'a record with a gap before it waits until the gap is read',
+    site: 'gap-is-read',
+    change: condition('false'),
+    caughtBy: 'test/cluster/simulation',
+  },
+  {
+    breaks: 'the epoch of a record is the one before it, or the next at a takeover',
+    site: 'epoch-of-a-record',
+    change: condition('false'),
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
+    breaks: 'silence counts from the last receipt',
+    site: 'silence-from-receipt',
+    change: removed,
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
+    breaks: 'a standby counts that reported this record, not another one with its sequence',
+    site: 'report-of-this-record',
+    change: condition('!this.#leads'),
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
+    breaks: 'the same bytes are sent again until their outcome is known',
+    site: 'same-bytes-until-known',
+    change: removed,
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
+    breaks: 'a stream has lost records when an append was refused with its end, and no earlier',
+    site: 'shortfall-needs-a-refused-append',
+    change: returns('this.isLong(nowNs)'),
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
+    breaks: 'a guest that was suspended has no lease',
+    site: 'lease-of-a-suspended-guest',
+    change: condition('false'),
+    caughtBy: 'test/cluster/protocol',
+  },
+];
+
 const NODE: readonly Mutant[] = [
   {
     breaks: 'production signs with no approval key that everybody has',
@@ -2440,6 +2509,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TRACE,
   ...METRICS,
   ...STORAGE,
+  ...CLUSTER,
   ...NODE,
   ...MONEY,
   ...DEPOSITS,

@@ -8,6 +8,7 @@ export const SHARES = {
   'times the runs of a property': { quick: 1, ci: 1, command: 20 },
   'operations of a history': { quick: 2_000, ci: 4_000, command: 50_000 },
   'operations of a long history': { quick: 2_000, ci: 25_000, command: 1_000_000 },
+  'steps of a simulated cluster': { quick: 2_000, ci: 50_000, command: 1_000_000 },
   'operations of a history of funds': { quick: 100, ci: 360, command: 50_000 },
   'runs of the engine against its reference': { quick: 250, ci: 900, command: 4_000 },
   'rounds of random clients': { quick: 40, ci: 40, command: 4_000 },
