@@ -14,6 +14,8 @@ import { assert, InvariantError, must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
+import { rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
 import { type Clock, msUntil, type Sequence, type TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
@@ -21,7 +23,7 @@ import { DutyCycle } from '../runtime/duty-cycle.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import type { TraceLog } from '../runtime/trace-log.ts';
-import { NodeHook, NodeQuery } from '../schema/generated/messages.ts';
+import { NodeCommand, NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { differenceOfAll } from './checks.ts';
 import { applyBatch, FIRED_PER_TURN, settleBatch, verdictsNeeded } from './clearing.ts';
@@ -52,7 +54,13 @@ import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { placeStart } from './registry/registry-config.ts';
-import { BATCH_CLOSES_AT_BYTES, Replicating, type Replication, type ReplicationHost } from './replication.ts';
+import {
+  BATCH_CLOSES_AT_BYTES,
+  COMMAND_BYTES_MAX,
+  Replicating,
+  type Replication,
+  type ReplicationHost,
+} from './replication.ts';
 import { beginRestart, restartOrder } from './restart.ts';
 import { liveOrders, restore, restoredCount, sendMarketFigures } from './restoring.ts';
 import type { MarketRow } from './rows.ts';
@@ -135,6 +143,8 @@ interface ClearingOptions {
  * much as a hundred orders.
  */
 const PARTS_PER_TURN = 64;
+
+const COMMAND_TOO_LARGE = reject('PAYLOAD_TOO_LARGE', `in a cluster a command has at most ${COMMAND_BYTES_MAX} bytes`);
 
 interface Question {
   readonly request: number;
@@ -410,7 +420,9 @@ export class ClearingActor implements Actor {
       this.#takeHook(NodeHook.requestId(views, at), hook);
     } else {
       assert(this.#replicating?.takesInputs !== false, 'a node that does not lead receives no inputs');
-      this.#batch.add(typeId, views, at, bytes);
+      if (this.#replicating !== null && typeId === NodeCommand.typeId && bytes > COMMAND_BYTES_MAX)
+        writeReply(NodeCommand.requestId(views, at), rejected(COMMAND_TOO_LARGE), this.#gateway);
+      else this.#batch.add(typeId, views, at, bytes);
     }
   }
 

@@ -25,6 +25,11 @@ import type { ClearingState } from './state.ts';
 
 /** A batch that has so many bytes takes no further input (cluster.md 5): with what may still be added its record is below 1,000,000. */
 export const BATCH_CLOSES_AT_BYTES: number = 512 * 1_024;
+/**
+ * A larger command of the node is refused: behind a batch that is about to close, with a verdict for each order and the steps
+ * that are due, its record is still below what a stream takes.
+ */
+export const COMMAND_BYTES_MAX: number = 256 * 1_024;
 /** A larger record, of one machine, is in no stream. */
 const STREAM_RECORD_BYTES_MAX = 1_000_000;
 /** Records that one flush of a node that follows takes at most, and their bytes. */
@@ -304,6 +309,7 @@ export class Replicating {
   #seal(kind: BegunKind, batch: Batch, payload: Uint8Array, epoch: number): SealedRecord {
     assert(this.#begun === null, 'one record is on its way at a time');
     const record = this.#journal.seal(batch.timeNs, payload, epoch);
+    assert(record.bytes.length <= STREAM_RECORD_BYTES_MAX, 'a stream takes the record');
     assert(record.sequence === this.#applied + 1, 'a record is begun when the one before is stored and applied');
     this.#begun = { kind, record, batch };
     this.#beganMs = this.#host.elapsedMs();

@@ -32,6 +32,7 @@ import {
 import { decodeStandalone, GENESIS, HASH_BYTES, RECORD_BYTES } from './journal-record.ts';
 import { countRows, loadRows } from './load-rows.ts';
 import { SignedTexts } from './signed-texts.ts';
+import { forgetVerifiedMark } from './verified-mark.ts';
 
 /** A checkpoint that is not the last of a stop carries no state hash: zeros. */
 const NO_HASH = new Uint8Array(HASH_BYTES);
@@ -127,6 +128,9 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
     const { lastSequence: sequence } = this.#journal;
     const bytes = this.#journal.bytesAt(sequence);
     assert(sequence > checkpointSequence(this.#writer), `the tables reflect record ${sequence}`);
+    // It may name this record: another one will be in its place.
+    // mutant: mark-of-a-dropped-record
+    forgetVerifiedMark(this.#directory);
     // mutant: dropped-is-kept
     keepDropped(this.#directory, sequence, bytes);
     this.#journal.dropLast();

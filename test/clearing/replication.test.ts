@@ -1,13 +1,15 @@
 // tier: full
 /** A node on a scripted log: a commit in two halves, following, takeovers, what a kill in each half leaves (cluster.md 6, 7). */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import type { Reply } from '../../src/clearing/inputs.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { ReplicatorEnd } from '../../src/clearing/log-codec.ts';
 import { applyRecord } from '../../src/clearing/records.ts';
 import type { OpenedJournal } from '../../src/clearing/replicated-log.ts';
+import { COMMAND_BYTES_MAX } from '../../src/clearing/replication.ts';
 import { liveOrders } from '../../src/clearing/restoring.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
@@ -19,9 +21,13 @@ import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
 import { DisconnectGroup } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import type { Actor, ActorWiring } from '../../src/runtime/actor.ts';
+import { keepDropped } from '../../src/storage/dropped-records.ts';
 import { decodeStandalone, REPLICATED_RECORD_BYTES_MAX } from '../../src/storage/journal-record.ts';
 import { LmdbDurability } from '../../src/storage/lmdb-durability.ts';
+import { readVerifiedMark, writeVerifiedMark } from '../../src/storage/verified-mark.ts';
+import { verifyMap } from '../../src/storage/verify-map.ts';
 import { auditData, replayData } from '../../src/tools/audit-data.ts';
+import type { Asked } from '../support/asked.ts';
 import { createRequest } from '../support/order-fixture.ts';
 import { ScriptedLog, ScriptedStream } from '../support/scripted-log.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
@@ -40,7 +46,13 @@ class Running {
   readonly directory: string;
   readonly dropped: number[] = [];
 
-  constructor(stream: ScriptedStream, directory: string, seed: number, forged: ReadonlySet<string> = new Set()) {
+  constructor(
+    stream: ScriptedStream,
+    directory: string,
+    seed: number,
+    forged: ReadonlySet<string> = new Set(),
+    ringBytes: number = 1 << 16,
+  ) {
     this.directory = directory;
     this.log = new ScriptedLog(stream);
     this.durability = new LmdbDurability(directory);
@@ -51,6 +63,7 @@ class Running {
       forged,
       startNs: SIMULATION_START_NS,
       seed,
+      ringBytes,
     });
   }
 
@@ -221,6 +234,30 @@ suite('a commit in two halves', () => {
   });
 });
 
+suite('sizes', () => {
+  test('a command that would make a record too large for a stream is refused; a large one that does not is journaled', async () => {
+    const stream = new ScriptedStream();
+    const leader = new Running(stream, temporaryDirectory(), 98, new Set(), 1 << 21);
+    leader.lead('a');
+    const prices = Array.from({ length: 500 }, (_, index) => ({ asset_id: `${1_000 + index}`, price: '1' }));
+    const name = 'x'.repeat(COMMAND_BYTES_MAX);
+    const replies: Reply[] = [];
+    const asked: readonly Asked[] = [
+      { kind: 'renameSubAccount', user: SIMULATED_USERS[0] as UserId, index: 1, name },
+      { kind: 'setPrices', body: { prices } },
+    ];
+    for (const one of asked) void leader.node.errand(one).then((reply) => replies.push(reply));
+    leader.node.settle();
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      replies.map((reply) => (reply.ok ? 'ok' : reply.reject.code)),
+      ['PAYLOAD_TOO_LARGE', 'ok'],
+    );
+    for (const bytes of stream.records) assert.ok(bytes.length < COMMAND_BYTES_MAX);
+    await leader.kill();
+  });
+});
+
 suite('a node that follows', () => {
   test('its state is that of the leader after every record, from its first one on and after a start in the middle', async () => {
     const { leader, traders, stream } = leading(21);
@@ -365,6 +402,42 @@ suite('takeovers', () => {
       assert.equal(third.log.journal?.tail, null);
       await third.kill();
     }
+  });
+
+  test('what was verified of a record that is dropped counts no more: the one in its place is read', async () => {
+    const { leader, traders, stream } = leading(85);
+    leader.log.isInstant = false;
+    actUntil(leader, traders, () => leader.log.onItsWay !== null);
+    await leader.kill();
+    writeVerifiedMark(leader.directory, verifyMap(leader.directory, { since: null }).mark);
+    const standby = new Running(stream, temporaryDirectory(), 86);
+    standby.follow();
+    standby.lead('b');
+    const back = new Running(stream, leader.directory, 87);
+    back.follow();
+    assert.equal(back.dropped.length, 1);
+    await Promise.all([standby.kill(), back.kill()]);
+    assert.equal(
+      verifyMap(leader.directory, { since: readVerifiedMark(leader.directory) }).mark.sequence,
+      stream.records.length,
+    );
+  });
+
+  test('a crash between the copy of a dropped record and its removal is made good by the next start', async () => {
+    const { leader, traders, stream } = leading(88);
+    leader.log.isInstant = false;
+    actUntil(leader, traders, () => leader.log.onItsWay !== null);
+    const sequence = must(leader.log.onItsWay, 'a record').sequence;
+    const bytes = leader.durability.bytesAt(sequence);
+    await leader.kill();
+    keepDropped(leader.directory, sequence, bytes);
+    stream.append(sequence, stream.at(1));
+    const back = new Running(stream, leader.directory, 89);
+    assert.deepEqual(back.dropped, [sequence]);
+    const [name = '', ...others] = droppedIn(leader.directory);
+    assert.deepEqual(others, []);
+    assert.deepEqual(new Uint8Array(readFileSync(join(leader.directory, 'dropped', name))), bytes);
+    await back.kill();
   });
 
   test('a takeover that the stream refuses leaves nothing, in the journal either; the next one is of the new epoch', async () => {

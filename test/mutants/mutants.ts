@@ -164,6 +164,12 @@ const STORAGE: readonly Mutant[] = [
     caughtBy: 'test/gateway/timer-marks',
   },
   {
+    breaks: 'a start after a record was dropped verifies what took its place',
+    site: 'mark-of-a-dropped-record',
+    change: removed,
+    caughtBy: 'test/clearing/replication',
+  },
+  {
     breaks: 'a record is what its hash says',
     site: 'journal-record-hash',
     change: argumentOfAssert('true'),
