@@ -15,6 +15,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { AMEND_REQUEST, CANCEL_REQUEST, CREATE_REQUEST, REPLACE_REQUEST } from '../src/codec/shapes/order-shapes.ts';
+import { camel, capital, comment, constant } from './names.ts';
 import { fieldsOfTables } from './tables.ts';
 import { plainType, WIRE_TYPES, type WireType } from './wire-types.ts';
 
@@ -185,26 +186,12 @@ function fail(message: string): never {
   throw new Error(message);
 }
 
-// ---- names and comments
-
-function camel(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function capital(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
+function sentence(note: string): string {
+  return note === '' || note.endsWith('…') ? note : `${capital(note)}.`;
 }
 
 function lower(name: string): string {
   return name.charAt(0).toLowerCase() + name.slice(1);
-}
-
-function constant(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
-}
-
-function comment(note: string | undefined, indent = ''): readonly string[] {
-  return note === undefined || note === '' ? [] : [`${indent}/** ${capital(note)}${note.endsWith('…') ? '' : '.'} */`];
 }
 
 // ---- requests and their readers
@@ -212,13 +199,17 @@ function comment(note: string | undefined, indent = ''): readonly string[] {
 function typeLines(request: Request): readonly string[] {
   const { name, type, shape, inner, members } = request;
   const line = (member: Member): readonly string[] => [
-    ...comment(member.note, '  '),
+    ...comment(sentence(member.note), '  '),
     `  readonly ${member.name}: ${insideType(member)};`,
   ];
   const own = besides(request).filter((member) => !(member.name in COMMON));
   return [
-    ...['', ...comment(inner.note), `export interface ${type} {`, ...kept(members).flatMap(line), '}'],
-    ...['', ...comment(wordOf([shape], 'description')), `export interface ${name}Request extends SignedRequest {`],
+    ...['', ...comment(sentence(inner.note)), `export interface ${type} {`, ...kept(members).flatMap(line), '}'],
+    ...[
+      '',
+      ...comment(sentence(wordOf([shape], 'description') ?? '')),
+      `export interface ${name}Request extends SignedRequest {`,
+    ],
     ...[`  readonly ${inner.name}: ${type};`, ...own.flatMap(line), '}'],
   ];
 }
@@ -338,7 +329,7 @@ function objectText(members: readonly Member[], value: string): string {
     const type = typeOrNull(member);
     if (type === null) return lead + objectText(membersOf(member.schemas), value);
     const place = `${value}.${member.name}`;
-    const text = type.text.replaceAll('@', place);
+    const text = (type.text ?? fail(`${member.wire} is never signed`)).replaceAll('@', place);
     if (!mayBeNull(member)) return lead + text;
     if (!member.isLeftOut) return `${lead}«if (${place} === null) {»null«} else {»${text}«}»`;
     return `«if (${place} !== null) {»${lead}${text}«}»`;
@@ -365,7 +356,7 @@ type Tables = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The template of a member for its table. */
 function filled(template: string | undefined, table: string, member: Member, value = ''): string {
-  if (template === undefined || template === '') throw new Error(`${member.wire} has no place in a table`);
+  if (template === undefined) throw new Error(`${member.wire} has no place in a table`);
   const [first = '', second = ''] = fieldNames(member).map((field) => `${table}.${field}`);
   return template
     .replaceAll('$1', first)

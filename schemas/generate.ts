@@ -25,6 +25,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateWire } from './generate-wire.ts';
 import { type FieldLayout, readSchema, type StructLayout } from './layout.ts';
+import { camel, capital, comment } from './names.ts';
 import { generateTables } from './tables.ts';
 
 interface Access {
@@ -86,14 +87,6 @@ interface Member {
   write(value: string): string;
   /** The statement that gives the value to the sink `to`. */
   readonly hash: string;
-}
-
-function camel(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function capital(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function placeOf(offset: number): string {
@@ -226,13 +219,6 @@ function membersOf(struct: StructLayout): Member[] {
 function plainMembers(struct: StructLayout): Member[] {
   const lengths = new Set(struct.fields.map(({ attributes }) => attributes.get('ascii')));
   return membersOf(struct).filter(({ field }) => !lengths.has(field.name));
-}
-
-function comment(text: string, indent: string): string[] {
-  if (text === '') return [];
-  const oneLine = `${indent}/** ${text.replaceAll('\n', ' ')} */`;
-  if (oneLine.length <= 120) return [oneLine];
-  return [`${indent}/**`, ...text.split('\n').map((line) => `${indent} * ${line}`), `${indent} */`];
 }
 
 function accessorLines(member: Member): string[] {

@@ -7,6 +7,8 @@
  * A table is declared before a table that refers to it.
  */
 
+import { camel, comment, constant } from './names.ts';
+
 const ENUM_FORM = /^(?<comment>(?:\/\/\/[^\n]*\n)*)enum (?<name>\w+) : \w+ \{(?<body>[^}]*)\}/gm;
 const UNION_FORM = /^union (?<name>\w+) \{(?<body>[^}]*)\}/gm;
 const OBJECT_FORM =
@@ -227,16 +229,5 @@ function placesOf(slots: readonly Slot[]): { readonly places: readonly number[];
 }
 
 function commentLines(groups: Groups): string[] {
-  const text = (groups?.['comment'] ?? '').replace(/^\/\/\/ ?/gm, '').trim();
-  if (text === '') return [];
-  const oneLine = `/** ${text.replaceAll('\n', ' ')} */`;
-  return oneLine.length <= 120 ? [oneLine] : ['/**', ...text.split('\n').map((line) => ` * ${line}`), ' */'];
-}
-
-function camel(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function constant(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+  return comment((groups?.['comment'] ?? '').replace(/^\/\/\/ ?/gm, '').trim());
 }

@@ -14,15 +14,15 @@ export interface WireType {
   readonly none: string;
   /** Reads it at a JsonCursor. */
   readonly read: string;
-  /** Its canonical text, by a TextWriter; '' for what is never signed. */
-  readonly text: string;
+  /** Its canonical text, by a TextWriter; none for what is never signed. */
+  readonly text?: string;
   /** The fields of its table; one of its own name unless given. @param name in camel case. */
   fields?(name: string): readonly string[];
   /** Reads it from a table, and where it may be null. */
-  readonly at: string;
+  readonly at?: string;
   readonly atOrNull?: string;
   /** Entries of a table that is written, and where it may be null. */
-  readonly put: string;
+  readonly put?: string;
   readonly putOrNull?: string;
   /** Whether it is never null in the node: absent and null are read as `none`. */
   readonly isNeverNull?: boolean;
@@ -127,9 +127,7 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     none: 'null',
     read: 'readTrigger(cursor)',
     text: '«writeTrigger(text, @);»',
-    at: '',
     atOrNull: 'triggerOrNullAt(at, $1)',
-    put: '',
     putOrNull: '[$1, triggerOrNone(builder, @)]',
   },
   'new trigger': {
@@ -138,16 +136,13 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     read: 'readNewTrigger(cursor)',
     text: '«writeNewTrigger(text, @);»',
     fields: (name) => [name, `${name}Form`],
-    at: '',
     atOrNull: 'newTriggerOrNullAt(at, $1, $2, #)',
-    put: '',
     putOrNull: '[$1, triggerOrNone(builder, @)], [$2, formOf(@)]',
   },
   signature: {
     type: 'Uint8Array',
     none: 'NO_BYTES',
     read: 'readOrderSignature(cursor)',
-    text: '',
     at: 'signatureAt(at, $1, #)',
     put: '[$1, bytesOrNone(builder, @)]',
   },
@@ -155,7 +150,6 @@ export const WIRE_TYPES: Readonly<Record<string, WireType>> = {
     type: 'readonly AdditionalSigner[]',
     none: 'NO_SIGNERS',
     read: 'readAdditionalSigners(cursor)',
-    text: '',
     at: 'coSignersAt(at, $1, #)',
     put: '[$1, coSignersOrNone(builder, @)]',
     isNeverNull: true,

@@ -68,7 +68,9 @@ export interface SignedReplace {
   readonly protocolVersion: number;
 }
 
-/** A signed change of an order. `signer` and `asset_id` are not signed; with `base_asset` in `request` there is no `asset_id`. */
+/**
+ * A signed change of an order. `signer` and `asset_id` are not signed; with `base_asset` in `request` there is no `asset_id`.
+ */
 export interface ReplaceRequest extends SignedRequest {
   readonly request: SignedReplace;
   /** Ed25519 public key, 64 hex digits. */
@@ -109,7 +111,9 @@ export interface AmendTerms {
   readonly timestampNs: TimestampNs;
 }
 
-/** Lowers the total of an order; not signed. `target`, `oms_operator_pubkey` and `receive_timestamp_ns` are not used. */
+/**
+ * Lowers the total of an order; not signed. `target`, `oms_operator_pubkey` and `receive_timestamp_ns` are not used.
+ */
 export interface AmendRequest extends SignedRequest {
   readonly amend: AmendTerms;
   /** Ed25519 public key, 64 hex digits. */
