@@ -14,6 +14,7 @@
  * are errors here.
  */
 import { readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { AMEND_REQUEST, CANCEL_REQUEST, CREATE_REQUEST, REPLACE_REQUEST } from '../src/codec/shapes/order-shapes.ts';
 import { camel, capital, comment, constant } from './names.ts';
 import { fieldsOfTables } from './tables.ts';
@@ -436,12 +437,13 @@ function importLines(target: string, text: string, made: ReadonlyMap<string, str
   return (ORIGINS[target] ?? []).flatMap((origin) => {
     const source = made.get(origin) ?? readFileSync(`src/${origin}`, 'utf8');
     const names = [...source.matchAll(EXPORT_FORM)].flatMap(([, kind = '', name = '']) =>
-      words.has(name) ? [kind === 'interface' || kind === 'type' ? `type ${name}` : name] : [],
+      words.has(name) ? [kind === 'const' || kind === 'function' ? name : `type ${name}`] : [],
     );
     const list = names.every((name) => name.startsWith('type '))
       ? `type { ${names.join(', ').replaceAll('type ', '')} }`
       : `{ ${names.join(', ')} }`;
-    return names.length === 0 ? [] : [`import ${list} from '../../${origin}';`];
+    const path = relative(dirname(target), origin);
+    return names.length === 0 ? [] : [`import ${list} from '${path.replace(/^(?!\.)/, './')}';`];
   });
 }
 

@@ -2,7 +2,7 @@
 import type { Builder } from 'flatbuffers';
 import { Create, Replace, Cancel, Amend } from '../../codec/generated/control-tables.ts';
 import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest } from '../../codec/generated/order-json.ts';
-import { SIDE_VALUE, DETAILS_TYPE, detailsTable, triggerOrNone, formOf, rawOrUnset, userVector, bytesOrNone, coSignersOrNone, tableOf } from '../../client/table-writer.ts';
+import { SIDE_VALUE, DETAILS_TYPE, detailsTable, triggerOrNone, formOf, rawOrUnset, userVector, bytesOrNone, coSignersOrNone, tableOf } from '../table-writer.ts';
 
 /** @returns its offset. */
 export function createTable(builder: Builder, request: CreateRequest): number {

@@ -3,15 +3,15 @@ import { unreachable } from '../../core/assert.ts';
 import type { OrderId } from '../../core/ids.ts';
 import { SIDE, type Side, SIDE_WORD } from '../../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
-import type { Draft } from '../../codec/decode-text.ts';
-import { JsonCursor } from '../../codec/json-cursor.ts';
-import { type ObjectShape, objectShape } from '../../codec/json-shape.ts';
-import { type OrderDetails, type Trigger, type NewTrigger, NO_DETAILS, readDetails, readTrigger, readNewTrigger, readSide, writeDetails, writeTrigger, writeNewTrigger } from '../../codec/order-details.ts';
-import type { SignedRequest } from '../../codec/order-actions.ts';
-import { NO_VERSION, replaceTermsFault, replaceMarketFault } from '../../codec/order-rules.ts';
-import { NO_SIGNERS, readOrderSignature, readAdditionalSigners } from '../../codec/signatures.ts';
-import { STRING_DECODED_MAX, type SpelledUser, type SpelledAsset, NO_USER, NO_ASSET, readUser, readAsset, readWord } from '../../codec/signed-text.ts';
-import { TextWriter, NO_BYTES } from '../../codec/text-writer.ts';
+import type { Draft } from '../decode-text.ts';
+import type { JsonCursor } from '../json-cursor.ts';
+import { type ObjectShape, objectShape } from '../json-shape.ts';
+import { type OrderDetails, type Trigger, type NewTrigger, NO_DETAILS, readDetails, readTrigger, readNewTrigger, readSide, writeDetails, writeTrigger, writeNewTrigger } from '../order-details.ts';
+import type { SignedRequest } from '../order-actions.ts';
+import { NO_VERSION, replaceTermsFault, replaceMarketFault } from '../order-rules.ts';
+import { NO_SIGNERS, readOrderSignature, readAdditionalSigners } from '../signatures.ts';
+import { STRING_DECODED_MAX, type SpelledUser, type SpelledAsset, NO_USER, NO_ASSET, readUser, readAsset, readWord } from '../signed-text.ts';
+import { type TextWriter, NO_BYTES } from '../text-writer.ts';
 
 /** The signed object of a create. Canonical bytes: compact JSON, members in this order, unset ones null. */
 export interface SignedOrder {

@@ -1,13 +1,13 @@
 /** Generated from src/codec/shapes/order-shapes.ts and schemas/control.fbs by `npm run generate`. Do not edit. */
 import type { OrderId } from '../../core/ids.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
-import type { Draft } from '../../codec/decode-text.ts';
-import { reader, refuseMember, timeAt, timeOrNullAt, textAt, userAt, assetAt, flagAt, marketOfTermsAt, marketBesideAt, sideAt, rawAt, rawOrNullAt, detailsAt, triggerOrNullAt, newTriggerOrNullAt, signatureAt, coSignersAt } from '../../codec/flat-members.ts';
-import { replaceTermsFault } from '../../codec/order-rules.ts';
-import { Create, Replace, Cancel, Amend } from '../../codec/generated/control-tables.ts';
-import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest } from '../../codec/generated/order-json.ts';
-import { NO_SIGNERS } from '../../codec/signatures.ts';
-import { NO_BYTES } from '../../codec/text-writer.ts';
+import type { Draft } from '../decode-text.ts';
+import { reader, refuseMember, timeAt, timeOrNullAt, textAt, userAt, assetAt, flagAt, marketOfTermsAt, marketBesideAt, sideAt, rawAt, rawOrNullAt, detailsAt, triggerOrNullAt, newTriggerOrNullAt, signatureAt, coSignersAt } from '../flat-members.ts';
+import { replaceTermsFault } from '../order-rules.ts';
+import { Create, Replace, Cancel, Amend } from './control-tables.ts';
+import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest } from './order-json.ts';
+import { NO_SIGNERS } from '../signatures.ts';
+import { NO_BYTES } from '../text-writer.ts';
 
 /** After a fault of the frame its members are undefined. */
 export function createAt(at: number): Draft<CreateRequest> {
