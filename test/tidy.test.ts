@@ -89,7 +89,6 @@ const JSON_PARSE_ALLOWED =
 
 /** Functions and classes that the program does not import: tests call them by name, for the reason that stands over them. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
-  'shapes that documents will print': ['COMMAND_BODIES', 'CONFIG_BODIES', 'REGISTRY_BODIES'],
   'parts of a cluster that no thread of the program runs yet': ['Protocol'],
   'one direction of a format of which the program uses the other, or both within the file': [
     ...[

@@ -14,6 +14,7 @@ import {
 } from '../chain/chain-operations.ts';
 import { PROVIDER_FAULTS } from '../chain/simulated-chain.ts';
 import {
+  COUNT,
   defaulted,
   FLAG,
   inside,
@@ -21,7 +22,9 @@ import {
   nullable,
   optional,
   type Shape,
+  SUB_ACCOUNT,
   U64,
+  USER_ID_GIVEN,
   words,
 } from '../codec/shapes/shape-kit.ts';
 import { Type } from '../codec/shapes/type-builder.ts';
@@ -32,7 +35,6 @@ import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { isValidKey } from '../crypto/ed25519.ts';
-import { NO_MEMBERS, type QueryMembers } from '../http/query.ts';
 import { badMember, readBody } from './body-reader.ts';
 import {
   ADDRESS,
@@ -52,6 +54,19 @@ import { change, seenByAll } from './operator-change.ts';
 import { chainOf, chainParam } from './operator-config-routes.ts';
 import type { OpsCall, OpsMethod, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import {
+  BALANCE_SHOWN,
+  BLOCKS_READ,
+  CHECKPOINT,
+  COUNTERS,
+  HEAD,
+  NOTHING,
+  PROVIDERS,
+  REORGANISED,
+  TRANSACTION,
+  UNCLAIMED,
+  VAULT_STATE,
+} from './reply-shapes.ts';
 
 type View = Readonly<Record<string, unknown>>;
 type Ask = (chains: SimulatedOperations, chain: ChainId, call: OpsCall) => Promise<Outcome<View>>;
@@ -210,10 +225,13 @@ const NOT_STARTED: Reject = reject('SERVICE_UNAVAILABLE', 'the chains have not s
 
 /** @param operations returns null until the simulated chains have started. */
 export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperations | null): readonly OpsRoute[] {
-  const route = (method: OpsMethod, name: string, ask: Ask, query: QueryMembers = NO_MEMBERS): OpsRoute => ({
+  const route = (method: OpsMethod, name: string, ask: Ask, doc: HookDoc): OpsRoute => ({
+    ...doc,
     method,
-    pattern: `/operator/chains/{chain_id}/${name}`,
-    query,
+    path: `/operator/chains/{chain_id}/${name}`,
+    area: 'Simulated chains',
+    errors: ['CHAIN_NOT_FOUND', ...(doc.errors ?? [])],
+    example: { path: ON_CHAIN, ...doc.example },
     handler: async (call): Promise<OpsReply> => {
       const chain = simulatedChain(parts, call);
       if (!chain.ok) return chain;
@@ -225,12 +243,46 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     },
   });
   return [
-    ...Object.entries(CHAIN_HOOKS).map(([name, { ask }]) => route('POST', name, ask)),
-    route('GET', 'counters', counters, { user: 'once', sub_account: 'once' }),
-    route('GET', 'balances', balance, { address: 'once', token: 'once' }),
-    route('GET', 'vault', async (chains, chain) => mapped(await chains.vault(chain), vaultView)),
-    route('GET', 'providers', async (chains, chain) =>
-      mapped(await chains.providers(chain), (providers) => ({ providers })),
+    ...Object.entries(CHAIN_HOOKS).map(([name, { ask, ...doc }]) => route('POST', name, ask, doc)),
+    route('GET', 'counters', counters, {
+      summary: 'Counters of a user in the vault',
+      query: [
+        { name: 'user', shape: USER_ID_GIVEN, summary: 'the user' },
+        { name: 'sub_account', shape: SUB_ACCOUNT, summary: 'by default 0' },
+      ],
+      reply: COUNTERS,
+      example: {
+        query: 'user=8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c',
+        reply: '{"depositCounts":1,"withdrawalCounts":0,"settlementCounts":0}',
+      },
+    }),
+    route('GET', 'balances', balance, {
+      summary: 'The balance of an address in a token',
+      query: [
+        { name: 'address', shape: ADDRESS, summary: 'the owner' },
+        { name: 'token', shape: ADDRESS, summary: 'the token' },
+      ],
+      reply: BALANCE_SHOWN,
+      example: {
+        query: 'address=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa&token=5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a',
+        reply: '{"balance_base_units":"1000000"}',
+      },
+    }),
+    route('GET', 'vault', async (chains, chain) => mapped(await chains.vault(chain), vaultView), {
+      summary: 'The vault as it is on the chain',
+      reply: VAULT_STATE,
+      errors: ['VAULT_NOT_FOUND'],
+      example: { reply: VAULT_EXAMPLE },
+    }),
+    route(
+      'GET',
+      'providers',
+      async (chains, chain) => mapped(await chains.providers(chain), (providers) => ({ providers })),
+      {
+        summary: 'The providers of the chain',
+        reply: PROVIDERS,
+        example: { reply: PROVIDERS_EXAMPLE },
+      },
     ),
   ];
 }
@@ -240,7 +292,14 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
   return [
     {
       method: 'POST',
-      pattern: '/operator/chains/{chain_id}/resume',
+      path: '/operator/chains/{chain_id}/resume',
+      area: 'Chains',
+      summary: 'Resume a chain that stopped',
+      description: 'Credits and approvals go on after a reorganisation behind finality. Credits stay.',
+      body: ACCEPT_BODY,
+      reply: NOTHING,
+      errors: ['CHAIN_NOT_FOUND'],
+      example: { path: ON_CHAIN, body: '{"accept":true}', reply: '{}' },
       handler: async (call): Promise<OpsReply> => {
         const id = chainParam(call);
         if (!id.ok) return id;
@@ -253,7 +312,13 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
     },
     {
       method: 'POST',
-      pattern: '/operator/chains/{chain_id}/accept-deviation',
+      path: '/operator/chains/{chain_id}/accept-deviation',
+      area: 'Chains',
+      summary: 'Accept that a vault has less than the ledger',
+      body: DEVIATION_BODY,
+      reply: NOTHING,
+      errors: ['CHAIN_NOT_FOUND', 'ASSET_NOT_FOUND'],
+      example: { path: ON_CHAIN, body: '{"asset_id":"2","amount":"1.5"}', reply: '{}' },
       handler: async (call): Promise<OpsReply> => {
         const reply = await acceptDeviation(parts, call);
         // The chains go on by what clearing has now.
@@ -263,7 +328,12 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
     },
     {
       method: 'GET',
-      pattern: '/operator/chains/{chain_id}/unclaimed',
+      path: '/operator/chains/{chain_id}/unclaimed',
+      area: 'Chains',
+      summary: 'Deposits that credited nothing',
+      reply: UNCLAIMED,
+      errors: ['CHAIN_NOT_FOUND'],
+      example: { path: ON_CHAIN, reply: '{"unclaimed":[]}' },
       handler: async (call): Promise<OpsReply> => {
         const id = chainParam(call);
         if (!id.ok) return id;
@@ -277,7 +347,16 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
     },
     {
       method: 'POST',
-      pattern: '/operator/chains/{chain_id}/checkpoint',
+      path: '/operator/chains/{chain_id}/checkpoint',
+      area: 'Chains',
+      summary: 'Sign the root of a vault',
+      reply: CHECKPOINT,
+      errors: ['CHAIN_NOT_FOUND', 'VAULT_NOT_FOUND'],
+      example: {
+        path: ON_CHAIN,
+        reply:
+          '{"root":"abababababababababababababababababababababababababababababababab","number":"1","signatures":[],"withdrawable":[]}',
+      },
       handler: async (call): Promise<OpsReply> => {
         const id = chainParam(call);
         if (!id.ok) return id;
@@ -289,8 +368,14 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
     },
     {
       method: 'POST',
-      pattern: '/operator/chains/{chain_id}/read-again',
-      query: { from: 'once' },
+      path: '/operator/chains/{chain_id}/read-again',
+      area: 'Chains',
+      summary: 'Read blocks again',
+      description: 'From that block on; what is booked stays.',
+      reply: BLOCKS_READ,
+      errors: ['CHAIN_NOT_FOUND'],
+      example: { path: ON_CHAIN, query: 'from=1', reply: '{"from":1,"to":14}' },
+      query: [{ name: 'from', shape: COUNT, summary: 'the first block' }],
       handler: async (call): Promise<OpsReply> => {
         const id = chainParam(call);
         if (!id.ok) return id;
@@ -308,7 +393,18 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
     },
     {
       method: 'POST',
-      pattern: '/operator/chains/{chain_id}/unclaimed/{counter}/credit',
+      path: '/operator/chains/{chain_id}/unclaimed/{counter}/credit',
+      area: 'Chains',
+      summary: 'Credit a deposit that credited nothing',
+      description: 'Once its token is registered.',
+      body: CREDIT_BODY,
+      reply: NOTHING,
+      errors: ['CHAIN_NOT_FOUND', 'ASSET_NOT_FOUND', 'NOT_FOUND'],
+      example: {
+        path: { ...ON_CHAIN, counter: '3' },
+        body: '{"user":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c"}',
+        reply: '{}',
+      },
       handler: (call) => creditUnclaimed(parts, call),
     },
   ];
@@ -442,18 +538,107 @@ async function mint(chains: SimulatedOperations, chain: ChainId, call: HookCall)
   return read.ok ? mapped(await chains.mint(chain, read.value), transactionView) : read;
 }
 
+const ON_CHAIN = { chain_id: '000000000000007a69' };
+const TRANSACTION_EXAMPLE =
+  '{"tx":"abababababababababababababababababababababababababababababababab","status":"mined","revert":null,"block":12,"head":12,"nonce":0}';
+const PROVIDERS_EXAMPLE = '{"providers":[{"provider":0,"fault":"none"}]}';
+const VAULT_EXAMPLE =
+  '{"vault":"0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d000000000000000000000000@000000000000007a69","head":12,"balances":{"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a000000000000000000000000":"1000000"},"administrators":["5d5c99edf529335160ff180fa141dd4967fc00d2"],"quorum":1,"escape_mode":false,"last_checkpoint_ns":1800000000000000000}';
+
+/** What documents say of a hook beside its path. */
+type HookDoc = Pick<OpsRoute, 'summary' | 'query' | 'body' | 'reply' | 'errors' | 'example'>;
+
 /** What a hook of a simulated chain does, by the end of its path. */
-export const CHAIN_HOOKS: Readonly<Record<string, { readonly body: Shape; readonly ask: Hook }>> = {
-  deposits: { body: DEPOSIT_BODY, ask: deposit },
-  'withdrawals/execute': { body: WITHDRAW_BODY, ask: withdraw },
-  'settlements/execute': { body: SETTLE_BODY, ask: settle },
-  mine: { body: MINE_BODY, ask: mine },
-  reorg: { body: REORG_BODY, ask: reorganise },
-  providers: { body: PROVIDER_BODY, ask: setProvider },
-  'logs/replay': { body: REPLAY_BODY, ask: replay },
-  escape: { body: ACCEPT_BODY, ask: openEscape },
-  'force-withdraw': { body: FORCE_BODY, ask: forceWithdraw },
-  'tokens/mint': { body: MINT_BODY, ask: mint },
+export const CHAIN_HOOKS: Readonly<Record<string, HookDoc & { readonly body: Shape; readonly ask: Hook }>> = {
+  deposits: {
+    body: DEPOSIT_BODY,
+    ask: deposit,
+    summary: 'Deposit into the vault',
+    reply: TRANSACTION,
+    example: {
+      body: '{"user":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","token":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a","amount_base_units":"1000000"}',
+      reply: TRANSACTION_EXAMPLE,
+    },
+  },
+  'withdrawals/execute': {
+    body: WITHDRAW_BODY,
+    ask: withdraw,
+    summary: 'Execute an approved withdrawal',
+    errors: ['WITHDRAWAL_NOT_FOUND'],
+    reply: TRANSACTION,
+    example: {
+      body: '{"user":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","nonce":0}',
+      reply: TRANSACTION_EXAMPLE,
+    },
+  },
+  'settlements/execute': {
+    body: SETTLE_BODY,
+    ask: settle,
+    summary: 'Execute an approved settlement',
+    errors: ['SETTLEMENT_NOT_FOUND'],
+    reply: TRANSACTION,
+    example: {
+      body: '{"user":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","sub_account":0,"nonce":0}',
+      reply: TRANSACTION_EXAMPLE,
+    },
+  },
+  mine: {
+    body: MINE_BODY,
+    ask: mine,
+    summary: 'Mine blocks',
+    reply: HEAD,
+    example: { body: '{"blocks":1}', reply: '{"head":13}' },
+  },
+  reorg: {
+    body: REORG_BODY,
+    ask: reorganise,
+    summary: 'Replace the last blocks',
+    reply: REORGANISED,
+    example: { body: '{"depth":2}', reply: '{"head":14,"dropped":[]}' },
+  },
+  providers: {
+    body: PROVIDER_BODY,
+    ask: setProvider,
+    summary: 'Give a provider a fault',
+    reply: PROVIDERS,
+    example: { body: '{"provider":0,"fault":"none"}', reply: PROVIDERS_EXAMPLE },
+  },
+  'logs/replay': {
+    body: REPLAY_BODY,
+    ask: replay,
+    summary: 'Deliver the logs of a transaction again',
+    errors: ['NOT_FOUND'],
+    reply: NOTHING,
+    example: { body: '{"tx":"abababababababababababababababababababababababababababababababab"}', reply: '{}' },
+  },
+  escape: {
+    body: ACCEPT_BODY,
+    ask: openEscape,
+    summary: 'Open forced withdrawals',
+    errors: ['VAULT_NOT_FOUND'],
+    reply: VAULT_STATE,
+    example: { body: '{"accept":true}', reply: VAULT_EXAMPLE },
+  },
+  'force-withdraw': {
+    body: FORCE_BODY,
+    ask: forceWithdraw,
+    summary: 'Withdraw by force',
+    reply: TRANSACTION,
+    example: {
+      body: '{"user":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","token":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a","amount_base_units":"1","target":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}',
+      reply: TRANSACTION_EXAMPLE,
+    },
+  },
+  'tokens/mint': {
+    body: MINT_BODY,
+    ask: mint,
+    summary: 'Mint tokens',
+    reply: TRANSACTION,
+    example: {
+      body: '{"token":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a","to":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","amount_base_units":"1000000"}',
+      reply: TRANSACTION_EXAMPLE,
+    },
+  },
 };
 
 /** A required query parameter, parsed. */

@@ -10,6 +10,7 @@ import { readBody } from './body-reader.ts';
 import { body, integer } from './body-shapes.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import { WALL_CLOCK_SHOWN } from './reply-shapes.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -20,10 +21,32 @@ const ACCEPT_BODY = body({ difference_seconds: integer(1, 3_155_760_000) });
 /** The operator names the difference that is seen: so far it may be beside it. */
 const BESIDE_NS = 2n * SECOND_NS;
 
+const EXAMPLE =
+  '{"follows":true,"now_ns":1800000000000000000,"difference_seconds":"-0.000316603","held":false,"reason":null}';
+
 export function clockRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
-    { method: 'GET', pattern: PATH, whileRecovering: true, handler: () => accepted(view(parts)) },
-    { method: 'POST', pattern: `${PATH}/accept`, handler: (call) => accept(parts, call.body) },
+    {
+      method: 'GET',
+      path: PATH,
+      area: 'Clock',
+      summary: 'How the clock follows the system clock',
+      reply: WALL_CLOCK_SHOWN,
+      example: { reply: EXAMPLE },
+      whileRecovering: true,
+      handler: () => accepted(view(parts)),
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/accept`,
+      area: 'Clock',
+      summary: 'Accept a step of the system clock',
+      description: 'Names the difference that is seen.',
+      body: ACCEPT_BODY,
+      reply: WALL_CLOCK_SHOWN,
+      example: { body: '{"difference_seconds":3600}', reply: EXAMPLE },
+      handler: (call) => accept(parts, call.body),
+    },
   ];
 }
 

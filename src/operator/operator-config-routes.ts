@@ -8,16 +8,31 @@ import type { Reply } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS, withAliases } from '../clearing/registry/settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
+import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
+import type { Shape } from '../codec/shapes/shape-kit.ts';
 import { format18 } from '../core/decimal.ts';
 import { type ChainId, parseAddress, parseChainId, parseUserId, type UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { CHAIN_ID_WORDS } from './body-shapes.ts';
-import type { OperatorRequest } from './commands.ts';
+import { COMMAND_BODIES, type OperatorRequest } from './commands.ts';
+import { CONFIG_BODIES } from './config-bodies.ts';
 import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { refusedChain, refusedVault } from './production-rules.ts';
+import {
+  CHAIN_SHOWN,
+  CHAINS_SHOWN,
+  DELAY_SHOWN,
+  NOTHING,
+  SETTLER_SHOWN,
+  SETTLERS_SHOWN,
+  settingsShown,
+  USER_SHOWN,
+  VAULT_SHOWN,
+  VAULTS_SHOWN,
+} from './reply-shapes.ts';
 import { PUBLIC_KEYS } from './seed-data.ts';
 
 type View = Readonly<Record<string, unknown>>;
@@ -30,16 +45,36 @@ export function configRoutes(parts: OpsParts): readonly OpsRoute[] {
     ...vaultRoutes(parts),
     ...settlerRoutes(parts),
     ...singleRoutes(parts, {
-      ...{ pattern: '/operator/withdrawal-delay-parameters', kind: 'withdrawal-delay', method: 'put' },
+      ...{ path: '/operator/withdrawal-delay-parameters', kind: 'withdrawal-delay', method: 'put' },
+      area: 'Chains',
+      summaries: { get: 'How long withdrawals wait', change: 'Change how long withdrawals wait' },
+      body: CONFIG_BODIES['withdrawal-delay'],
+      reply: DELAY_SHOWN,
+      example: {
+        body: '{"min_delay":30,"max_delay":3600}',
+        reply:
+          '{"min_delay":30,"max_delay":3600,"delay_clamps":[0,10000,50000,250000],"delay_values":[0,300,1800,7200],"cap_floor":50000}',
+      },
       ...{ defaults: { ...DEFAULT_WITHDRAWAL_DELAY }, readOnly: {} },
     }),
     ...singleRoutes(parts, {
-      ...{ pattern: '/operator/settings', kind: 'settings', method: 'patch', defaults: { ...DEFAULT_SETTINGS } },
+      ...{ path: '/operator/settings', kind: 'settings', method: 'patch', defaults: { ...DEFAULT_SETTINGS } },
+      area: 'Settings',
+      summaries: { get: 'All settings', change: 'Change settings' },
+      body: CONFIG_BODIES.settings,
+      reply: settingsShown(CONFIG_BODIES.settings['properties'] as Readonly<Record<string, Shape>>),
+      example: { body: '{"clock_skew_ms":5000}', reply: SETTINGS_EXAMPLE },
       readOnly: { webauthn: parts.config.webauthn ?? null, approval_keys: parts.config.approvalAddresses },
     }),
     ...userRoutes(parts),
   ];
 }
+
+const SETTINGS_EXAMPLE = writeJson({
+  ...withAliases({ ...DEFAULT_SETTINGS }),
+  webauthn: null,
+  approval_keys: ['5d5c99edf529335160ff180fa141dd4967fc00d2'],
+} as unknown as JsonWritable);
 
 function malformed(what: string, field: string): { readonly ok: false; readonly reject: Reject } {
   return rejected(reject('INVALID_REQUEST', `${what} is expected`, field));
@@ -82,21 +117,43 @@ export function chainOf(parts: OpsParts, id: ChainId): Outcome<View> {
   return chain === undefined ? rejected(reject('CHAIN_NOT_FOUND', `chain ${id} is unknown`)) : accepted(chain);
 }
 
+const CHAIN_EXAMPLE =
+  '{"chain_id":"000000000000007a69","kind":"simulated","block_time_ms":1000,"auto_mine":false,"providers":3,"confirmations":{"deposit":1,"withdrawal":1,"settlement":0},"checkpoint_interval_ms":1000,"approval_validity_s":3600,"escape_timeout_s":604800}';
+const CHAIN = {
+  path: '/operator/chains/{chain_id}',
+  area: 'Chains',
+  reply: CHAIN_SHOWN,
+  errors: ['CHAIN_NOT_FOUND'],
+} as const;
+
 function chainRoutes(parts: OpsParts): readonly OpsRoute[] {
-  const pattern = '/operator/chains/{chain_id}';
+  const path = { chain_id: '000000000000007a69' };
   return [
-    { method: 'GET', pattern: '/operator/chains', handler: () => accepted({ chains: list(parts, 'chain') }) },
     {
       method: 'GET',
-      pattern,
+      path: '/operator/chains',
+      area: 'Chains',
+      summary: 'All chains',
+      reply: CHAINS_SHOWN,
+      example: { reply: `{"chains":[${CHAIN_EXAMPLE}]}` },
+      handler: () => accepted({ chains: list(parts, 'chain') }),
+    },
+    {
+      ...CHAIN,
+      method: 'GET',
+      summary: 'A chain',
+      example: { path, reply: CHAIN_EXAMPLE },
       handler: (call) => {
         const id = chainParam(call);
         return id.ok ? chainOf(parts, id.value) : id;
       },
     },
     {
+      ...CHAIN,
       method: 'PUT',
-      pattern,
+      summary: 'Register or change a chain',
+      body: CONFIG_BODIES.chain,
+      example: { path, body: '{"kind":"simulated"}', reply: CHAIN_EXAMPLE },
       handler: async (call) => {
         const id = chainParam(call);
         if (!id.ok) return id;
@@ -115,12 +172,34 @@ function vaultParam(call: OpsCall): string | null {
   return vault === null || chainId === null || rest.length > 0 ? null : `${vault}@${chainId}`;
 }
 
+const VAULT_EXAMPLE =
+  '{"vault":"0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d000000000000000000000000@000000000000007a69","administrators":["5d5c99edf529335160ff180fa141dd4967fc00d2"],"quorum":1,"confirmations":null,"abi":"v1"}';
+
 function vaultRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
-    { method: 'GET', pattern: '/operator/vaults', handler: () => accepted({ vaults: list(parts, 'vault') }) },
+    {
+      method: 'GET',
+      path: '/operator/vaults',
+      area: 'Vaults',
+      summary: 'All vaults',
+      reply: VAULTS_SHOWN,
+      example: { reply: `{"vaults":[${VAULT_EXAMPLE}]}` },
+      handler: () => accepted({ vaults: list(parts, 'vault') }),
+    },
     {
       method: 'PUT',
-      pattern: '/operator/vaults/{vault}',
+      path: '/operator/vaults/{vault}',
+      area: 'Vaults',
+      summary: 'Register or change a vault',
+      description: 'One vault a chain.',
+      body: CONFIG_BODIES.vault,
+      reply: VAULT_SHOWN,
+      errors: ['CHAIN_NOT_FOUND', 'VAULT_EXISTS'],
+      example: {
+        path: { vault: '0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d000000000000000000000000@000000000000007a69' },
+        body: '{"administrators":["5d5c99edf529335160ff180fa141dd4967fc00d2"],"quorum":1}',
+        reply: VAULT_EXAMPLE,
+      },
       handler: async (call) => {
         const key = vaultParam(call);
         if (key === null) return malformed('<address>@<chain id>', 'vault');
@@ -131,8 +210,12 @@ function vaultRoutes(parts: OpsParts): readonly OpsRoute[] {
   ];
 }
 
+const SETTLER_EXAMPLE =
+  '{"settler":"ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1","chain_id":"000000000000007a69","executor":"e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3"}';
+
 function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
-  const pattern = '/operator/settlers/{settler}';
+  const example = { path: { settler: 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1' } };
+  const one = { path: '/operator/settlers/{settler}', area: 'Settlers' } as const;
   const changed = (method: 'put' | 'delete') => async (call: OpsCall) => {
     const key = parseUserId(call.param('settler'));
     if (key === null) return malformed('an Ed25519 key', 'settler');
@@ -140,14 +223,45 @@ function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
     return refused ?? put(parts, 'settler', key, method, call.body);
   };
   return [
-    { method: 'GET', pattern: '/operator/settlers', handler: () => accepted({ settlers: list(parts, 'settler') }) },
-    { method: 'PUT', pattern, handler: changed('put') },
-    { method: 'DELETE', pattern, handler: changed('delete') },
+    {
+      method: 'GET',
+      path: '/operator/settlers',
+      area: 'Settlers',
+      summary: 'All settlers',
+      reply: SETTLERS_SHOWN,
+      example: { reply: `{"settlers":[${SETTLER_EXAMPLE}]}` },
+      handler: () => accepted({ settlers: list(parts, 'settler') }),
+    },
+    {
+      ...one,
+      method: 'PUT',
+      summary: 'Register or change a settler',
+      body: CONFIG_BODIES.settler,
+      reply: SETTLER_SHOWN,
+      errors: ['CHAIN_NOT_FOUND'],
+      example: {
+        ...example,
+        body: '{"chain_id":"000000000000007a69","executor":"e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3e3"}',
+        reply: SETTLER_EXAMPLE,
+      },
+      handler: changed('put'),
+    },
+    {
+      ...one,
+      method: 'DELETE',
+      summary: 'Remove a settler',
+      reply: NOTHING,
+      errors: ['SETTLER_NOT_FOUND'],
+      example: { ...example, reply: '{}' },
+      handler: changed('delete'),
+    },
   ];
 }
 
-interface SingleResource {
-  readonly pattern: string;
+interface SingleResource extends Pick<OpsRoute, 'path' | 'area' | 'reply'> {
+  readonly body: Shape;
+  readonly summaries: { readonly get: string; readonly change: string };
+  readonly example: { readonly body: string; readonly reply: string };
   readonly kind: Kind;
   readonly method: 'put' | 'patch';
   /** Its members until they are set. */
@@ -159,21 +273,40 @@ interface SingleResource {
 /** A resource with a single object. */
 function singleRoutes(
   parts: OpsParts,
-  { pattern, kind, method, defaults, readOnly }: SingleResource,
+  { path, area, reply, body, summaries, example, kind, method, defaults, readOnly }: SingleResource,
 ): readonly OpsRoute[] {
   const show = (view: View): View => ({ ...(kind === 'settings' ? withAliases(view) : view), ...readOnly });
   const change = async (call: OpsCall): Promise<OpsReply> => {
-    const reply = refusedAccount(parts, call.body) ?? (await put(parts, kind, '', method, call.body));
-    return reply.ok ? accepted(show(reply.value)) : reply;
+    const done = refusedAccount(parts, call.body) ?? (await put(parts, kind, '', method, call.body));
+    return done.ok ? accepted(show(done.value)) : done;
   };
   return [
-    { method: 'GET', pattern, handler: () => accepted(show({ ...defaults, ...list(parts, kind)[0] })) },
-    { method: method === 'put' ? 'PUT' : 'PATCH', pattern, handler: change },
+    {
+      ...{ path, area, reply },
+      method: 'GET',
+      summary: summaries.get,
+      example: { reply: example.reply },
+      handler: () => accepted(show({ ...defaults, ...list(parts, kind)[0] })),
+    },
+    {
+      ...{ path, area, reply, body, example },
+      method: method === 'put' ? 'PUT' : 'PATCH',
+      summary: summaries.change,
+      handler: change,
+    },
   ];
 }
 
+const USER_EXAMPLE =
+  '{"user_id":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","is_mm":true,"config_nonce":0,"sub_accounts":{"0":{"kind":"spot","name":"Spot","balances":{"0":{"owned":"900","held":"100","locked":"0"}},"positions":{}}},"isolated_lots":[],"withdrawal_usage":{},"action_nonces":{"transfer":0,"close_position":0},"pressure":{},"sessions":1,"streams":0}';
+
 function userRoutes(parts: OpsParts): readonly OpsRoute[] {
-  const pattern = '/operator/users/{user_id}';
+  const user = {
+    path: '/operator/users/{user_id}',
+    area: 'Users',
+    reply: USER_SHOWN,
+  } as const;
+  const path = { user_id: '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c' };
   const answer = async (call: OpsCall, ask: (user: UserId) => Promise<Reply>): Promise<OpsReply> => {
     const user = parseUserId(call.param('user_id'));
     if (user === null) return malformed('a user id', 'user_id');
@@ -181,15 +314,26 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
     return reply.ok ? accepted(wholeUser(parts, user, reply.value)) : reply;
   };
   return [
-    { method: 'GET', pattern, handler: (call) => answer(call, (user) => parts.ask(userQuery(parts, user))) },
     {
+      ...user,
+      method: 'GET',
+      summary: 'A user',
+      errors: ['USER_NOT_FOUND'],
+      example: { path, reply: USER_EXAMPLE },
+      handler: (call) => answer(call, (id) => parts.ask(userQuery(parts, id))),
+    },
+    {
+      ...user,
       method: 'PUT',
-      pattern,
+      summary: 'Make a user a market maker, or not',
+      description: 'Live at once, also for a key never seen.',
+      body: COMMAND_BODIES.user,
+      example: { path, body: '{"is_mm":true}', reply: USER_EXAMPLE },
       handler: (call) =>
         answer(
           call,
-          async (user) =>
-            refusedKey(parts, user, 'user_id') ?? request(parts, { kind: 'patchUser', user, body: call.body }),
+          async (id) =>
+            refusedKey(parts, id, 'user_id') ?? request(parts, { kind: 'patchUser', user: id, body: call.body }),
         ),
     },
   ];

@@ -17,12 +17,13 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { TestCredit } from '../http/dev-faucet.ts';
 import { badMember, readBody } from './body-reader.ts';
 import { ASSET, body, CHAIN, CONFIRMED, integer } from './body-shapes.ts';
-import { REJECT_FILL } from './commands.ts';
+import { COMMAND_BODIES, REJECT_FILL } from './commands.ts';
 import { change, request, seenByAll } from './operator-change.ts';
 import { chainOf } from './operator-config-routes.ts';
 import { INJECT_BODIES, injectFill, injectOrder } from './operator-inject-hooks.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import { BARRIER_SHOWN, CLEARING_SHOWN, CLOCK_SHOWN, CREDITED } from './reply-shapes.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -79,17 +80,76 @@ type FaultKind = (typeof FAULT_KINDS)[number];
 
 const NOT_AT_REST: Reject = reject('TIMEOUT', 'the node did not come to rest in time');
 
+const CLOCK_EXAMPLE = '{"mode":"manual","now_ns":1800000000000000000}';
+const CLEARING_EXAMPLE = '{"hold":{"all":false,"assets":["2"]},"held_fills":2,"delay_ms":0,"faults":[]}';
+const CLOCK = { path: '/operator/clock', area: 'Test hooks', reply: CLOCK_SHOWN } as const;
+const CLEARING = { path: '/operator/clearing', area: 'Test hooks', reply: CLEARING_SHOWN } as const;
+
 /** @param chains returns null until the chains have started. */
 export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null): readonly OpsRoute[] {
   const clearing = new ClearingHooks(parts, chains);
   const faucet = (given: Body): Promise<Reply> => request(parts, { kind: 'faucet', body: given });
   return [
-    { method: 'GET', pattern: '/operator/clock', whileRecovering: true, handler: () => accepted(clockView(parts)) },
-    { method: 'POST', pattern: '/operator/clock', handler: (call) => moveClock(parts, call.body) },
-    { method: 'POST', pattern: '/operator/barrier', handler: (call) => barrier(parts, call.body) },
-    { method: 'GET', pattern: '/operator/clearing', handler: () => clearing.view() },
-    { method: 'POST', pattern: '/operator/clearing', handler: (call) => clearing.apply(call.body) },
-    { method: 'POST', pattern: '/operator/faucet', handler: (call) => faucet(call.body) },
+    {
+      ...CLOCK,
+      method: 'GET',
+      summary: 'The clock of the node',
+      example: { reply: CLOCK_EXAMPLE },
+      whileRecovering: true,
+      handler: () => accepted(clockView(parts)),
+    },
+    {
+      ...CLOCK,
+      method: 'POST',
+      summary: 'Move the clock forward',
+      description: 'Exactly one member. The reply comes when the actors are at rest.',
+      body: CLOCK_BODY,
+      errors: ['CLOCK_BACKWARDS'],
+      example: { body: '{"advance_ns":1000000000}', reply: CLOCK_EXAMPLE },
+      handler: (call) => moveClock(parts, call.body),
+    },
+    {
+      method: 'POST',
+      path: '/operator/barrier',
+      area: 'Test hooks',
+      summary: 'Wait until the node is at rest',
+      body: BARRIER_BODY,
+      reply: BARRIER_SHOWN,
+      example: { body: '{"timeout_ms":5000}', reply: '{"quiescent":true,"journal_sequence":1042}' },
+      handler: (call) => barrier(parts, call.body),
+    },
+    {
+      ...CLEARING,
+      method: 'GET',
+      summary: 'Holds, delays and faults of clearing',
+      example: { reply: CLEARING_EXAMPLE },
+      handler: () => clearing.view(),
+    },
+    {
+      ...CLEARING,
+      method: 'POST',
+      summary: 'Hold, release or delay clearing, or give it a fault',
+      description: 'Exactly one member.',
+      body: CLEARING_BODY,
+      errors: ['ASSET_NOT_FOUND', 'MARKET_NOT_FOUND', 'CHAIN_NOT_FOUND', 'ORDER_NOT_FOUND'],
+      example: { body: '{"hold":{"asset_id":"2"}}', reply: CLEARING_EXAMPLE },
+      handler: (call) => clearing.apply(call.body),
+    },
+    {
+      method: 'POST',
+      path: '/operator/faucet',
+      area: 'Test hooks',
+      summary: 'Credit test funds',
+      description: 'A negative amount takes back.',
+      body: COMMAND_BODIES.faucet,
+      reply: CREDITED,
+      errors: ['ASSET_NOT_FOUND', 'USER_NOT_FOUND', 'INSUFFICIENT_INVENTORY'],
+      example: {
+        body: '{"user_id":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","sub_account":1,"asset_id":"0","amount":"1000.5"}',
+        reply: '{"balance":"1000.5"}',
+      },
+      handler: (call) => faucet(call.body),
+    },
   ];
 }
 

@@ -22,6 +22,7 @@ import { readBody } from './body-reader.ts';
 import { body, integer, parsed } from './body-shapes.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import { BUDGET_SHOWN, CAPS_SHOWN, RATES_SHOWN } from './reply-shapes.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -55,21 +56,45 @@ const CAPS_BODY = body({
   market_maker: inside('marketMaker', defaulted(integer(0, STREAMS_MAX), STANDARD_STREAM_CAPS.marketMaker)),
 });
 
+const RATES_EXAMPLE =
+  '{"default":{"units_per_second":200,"capacity":200},"market_maker":{"units_per_second":2000,"capacity":2000},"global":{"units_per_second":20000,"capacity":20000},"costs":{"action":2,"cancel":1,"cancel_all":50,"bulk_item":1.5,"bulk_minimum":2,"history_page":25,"public_read":2}}';
+
 export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
   const limits = (): UserLimits => parts.gateway.limits;
   const rates = '/operator/rate-limits';
   const caps = '/operator/stream-caps';
   return [
-    { method: 'GET', pattern: rates, handler: () => accepted(ratesView(limits().rates.settings)) },
+    {
+      method: 'GET',
+      path: rates,
+      area: 'Limits',
+      summary: 'Budgets and prices of requests',
+      reply: RATES_SHOWN,
+      example: { reply: RATES_EXAMPLE },
+      handler: () => accepted(ratesView(limits().rates.settings)),
+    },
     {
       method: 'PUT',
-      pattern: rates,
+      path: rates,
+      area: 'Limits',
+      summary: 'Set budgets and prices of requests',
+      description: 'In memory only. All buckets start full.',
+      body: RATES_BODY,
+      reply: RATES_SHOWN,
+      example: { body: '{"default":{"units_per_second":200}}', reply: RATES_EXAMPLE },
       fractions: 'text',
       handler: (call) => putRates(parts, call.body),
     },
     {
       method: 'GET',
-      pattern: `${rates}/{user_id}`,
+      path: `${rates}/{user_id}`,
+      area: 'Limits',
+      summary: 'What is left to a user',
+      reply: BUDGET_SHOWN,
+      example: {
+        path: { user_id: '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c' },
+        reply: '{"tier":"default","user_units":"125","global_units":"19875"}',
+      },
       handler: ({ param }) => {
         const user = parseUserId(param('user_id'));
         if (user === null) return rejected(reject('INVALID_REQUEST', 'a user id is expected', 'user_id'));
@@ -78,10 +103,24 @@ export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
         return accepted({ tier: TIER_NAME[tier], user_units: unitsText(own), global_units: unitsText(global) });
       },
     },
-    { method: 'GET', pattern: caps, handler: () => accepted(capsView(limits())) },
+    {
+      method: 'GET',
+      path: caps,
+      area: 'Limits',
+      summary: 'How many streams a user may have',
+      reply: CAPS_SHOWN,
+      example: { reply: '{"default":10,"market_maker":20}' },
+      handler: () => accepted(capsView(limits())),
+    },
     {
       method: 'PUT',
-      pattern: caps,
+      path: caps,
+      area: 'Limits',
+      summary: 'Set how many streams a user may have',
+      description: 'In memory only; lowering concerns new streams.',
+      body: CAPS_BODY,
+      reply: CAPS_SHOWN,
+      example: { body: '{"default":10}', reply: '{"default":10,"market_maker":20}' },
       handler: (call) => {
         const read = readBody(CAPS_BODY, call.body);
         if (!read.ok) return read;

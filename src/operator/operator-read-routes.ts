@@ -4,11 +4,13 @@ import type { ChainOperations } from '../chain/chain-operations.ts';
 import type { KnownPrices } from '../clearing/clearing-queries.ts';
 import type { Reply } from '../clearing/inputs.ts';
 import { ACCOUNTS_AT_RISK_MAX } from '../clearing/liquidation/at-risk-accounts.ts';
+import { TEXT } from '../codec/shapes/shape-kit.ts';
 import { format18, formatScaled } from '../core/decimal.ts';
 import { type AssetId, compareAssetIds, hasOracle } from '../core/ids.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
+import { limitQuery } from '../http/api/query-docs.ts';
 import type { Query } from '../http/query.ts';
 import {
   isUsable,
@@ -25,44 +27,131 @@ import { snapshotMetrics } from '../runtime/metrics.ts';
 import { WRITTEN_WORD } from '../runtime/ring-layout.ts';
 import { type Plan, type PlannedActor, threadIndex } from '../runtime/topology.ts';
 import { readTrace, traceEnd } from '../runtime/trace-log.ts';
+import { COMMAND_BODIES } from './commands.ts';
 import { mailboxDepth } from './metric-table.ts';
 import { request } from './operator-change.ts';
 import type { OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
+import {
+  ACTORS_SHOWN,
+  AT_RISK_SHOWN,
+  BACKSTOP_SHOWN,
+  LEDGER_SHOWN,
+  PRICES_SHOWN,
+  PRICES_TAKEN,
+  STATE_SHOWN,
+  TRACE_SHOWN,
+} from './reply-shapes.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
 /** Accounts listed without a `limit`. */
 const ACCOUNTS_AT_RISK = 100;
 
+const RISK_LIMIT = limitQuery(ACCOUNTS_AT_RISK, ACCOUNTS_AT_RISK_MAX);
+
 /** @param chains null until the chains have started. */
 export function readRoutes(parts: OpsParts, chains: () => ChainOperations | null): readonly OpsRoute[] {
   return [
     {
       method: 'POST',
-      pattern: '/operator/prices',
+      path: '/operator/prices',
+      area: 'Prices',
+      summary: 'Give oracle prices',
+      description:
+        'A price that is refused stands among `rejected` of a reply 200. In production this is the entry of the oracle.',
+      body: COMMAND_BODIES.prices,
+      reply: PRICES_TAKEN,
+      example: {
+        body: '{"prices":[{"asset_id":"2","price":"3000.25"}]}',
+        reply:
+          '{"accepted":[{"asset_id":"2","price":"3000.25","publish_time_ns":1800000000000000000}],"rejected":[{"asset_id":"9","reason":"UnknownAsset"}]}',
+      },
       handler: (call) => request(parts, { kind: 'setPrices', body: call.body }),
     },
-    { method: 'GET', pattern: '/operator/prices', handler: () => prices(parts) },
-    { method: 'GET', pattern: '/operator/state', handler: () => state(parts) },
-    { method: 'GET', pattern: '/operator/ledger', handler: () => ledger(parts, chains()) },
-    { method: 'GET', pattern: '/operator/backstop', handler: () => parts.ask({ kind: 'backstop' }) },
     {
       method: 'GET',
-      pattern: '/operator/accounts-at-risk',
-      query: { limit: 'once' },
+      path: '/operator/prices',
+      area: 'Prices',
+      summary: 'Oracle and mark of every asset',
+      reply: PRICES_SHOWN,
+      example: {
+        reply:
+          '{"prices":{"2":{"oracle":{"price":"3000.25","publish_time_ns":1800000000000000000,"age_ns":0,"state":"healthy","fresh_updates":0},"mark":{"price":null,"timestamp_ns":null,"age_ns":null,"state":"none","fresh_updates":0},"circuit_broken":false}}}',
+      },
+      handler: () => prices(parts),
+    },
+    {
+      method: 'GET',
+      path: '/operator/state',
+      area: 'Node',
+      summary: 'Where the node stands',
+      reply: STATE_SHOWN,
+      example: {
+        reply:
+          '{"profile":"test","clock":{"mode":"manual","now_ns":1800000000000000000},"journal":{"sequence":1042,"flushed_sequence":1042,"snapshot_sequence":0},"state_hash":"9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e","markets":{"2":{"sequence":88,"last_trade_id":7,"open_orders":3,"untriggered_orders":0,"depth_sequence":91}},"counts":{"users":4,"sub_accounts":9,"open_orders":3,"pending_fills":0,"confirmed_trades":7,"rolled_back_fills":1,"deposits":4,"withdrawals_live":0,"settlements_live":0}}',
+      },
+      handler: () => state(parts),
+    },
+    {
+      method: 'GET',
+      path: '/operator/ledger',
+      area: 'Node',
+      summary: 'The sums of all users by asset',
+      reply: LEDGER_SHOWN,
+      example: {
+        reply:
+          '{"assets":{"0":{"spot":"2000000","margin_legs":"-12.5","locks":"0","fees":"12.5","rebalancing_pool":"0","backstop_capital":"0","isolated":"0","faucet":"0","dust":"0","claims":"2000000","vault_holdings":"2000000","on_chain":"2000000","difference":"0"}}}',
+      },
+      handler: () => ledger(parts, chains()),
+    },
+    {
+      method: 'GET',
+      path: '/operator/backstop',
+      area: 'Node',
+      summary: 'What the backstop account took over',
+      reply: BACKSTOP_SHOWN,
+      example: {
+        reply:
+          '{"account":"8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c","capital":"0","sub_accounts":[]}',
+      },
+      handler: () => parts.ask({ kind: 'backstop' }),
+    },
+    {
+      method: 'GET',
+      path: '/operator/accounts-at-risk',
+      area: 'Node',
+      summary: 'The accounts nearest to liquidation',
+      query: [RISK_LIMIT],
+      reply: AT_RISK_SHOWN,
+      example: {
+        query: 'limit=10',
+        reply: '{"timestamp_ns":1800000000000000000,"accounts_at_risk":0,"shielded_accounts":0,"accounts":[]}',
+      },
       handler: ({ query }) => accountsAtRisk(parts, query),
     },
     {
       method: 'GET',
-      pattern: '/operator/actors',
+      path: '/operator/actors',
+      area: 'Node',
+      summary: 'Every actor with its mailbox',
+      reply: ACTORS_SHOWN,
+      example: {
+        reply:
+          '{"actors":[{"name":"market-0","thread":"market-0","state":"running","mailbox":{"depth":0,"capacity":12582912,"high_water":4,"reserved":262144},"batches":{"count":4,"last":3,"max":4,"mean":"2.5"},"messages_in":10,"messages_out":9}]}',
+      },
       whileRecovering: true,
       handler: () => accepted({ actors: parts.plan.actors.map((actor) => actorView(parts.plan, actor)) }),
     },
     {
       method: 'GET',
-      pattern: '/operator/trace',
-      query: { since: 'once' },
+      path: '/operator/trace',
+      area: 'Node',
+      summary: 'What the threads recorded',
+      description: 'Of a node that was started with `RINGBOOK_TRACE=1`. Without `since` only where to begin.',
+      query: [{ name: 'since', shape: TEXT, summary: '`next` of an earlier reply' }],
+      reply: TRACE_SHOWN,
+      example: { reply: '{"next":"0.0","threads":[{"thread":"main","lost":0,"records":""}]}' },
       handler: ({ query }) => trace(parts.plan, query),
     },
   ];
@@ -94,7 +183,7 @@ async function prices(parts: OpsParts): Promise<Reply> {
 
 /** The accounts with the smallest maintenance surplus; `limit` is 100 if left out, the cap where it is above. */
 function accountsAtRisk(parts: OpsParts, query: Query): Promise<Reply> | Reply {
-  const page = query.page({ limitDefault: ACCOUNTS_AT_RISK, limitMax: ACCOUNTS_AT_RISK_MAX });
+  const page = query.page(RISK_LIMIT.bounds);
   if (!page.ok) return page;
   return parts.ask({ kind: 'accountsAtRisk', limit: page.value.limit });
 }

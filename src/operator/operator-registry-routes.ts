@@ -7,13 +7,56 @@ import { assetNotFound, assetView, riskOf } from '../clearing/registry/registry-
 import { marketView } from '../clearing/registry/registry-markets.ts';
 import { riskView } from '../clearing/registry/risk-parameters.ts';
 import type { AssetRow } from '../clearing/rows.ts';
+import type { Shape } from '../codec/shapes/shape-kit.ts';
 import { type AssetId, compareAssetIds, parseAssetId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
+import { type RejectName, reject } from '../core/reject.ts';
 import { request } from './operator-change.ts';
 import type { OpsCall, OpsReply, OpsRoute } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { publicAccounts } from './own-accounts.ts';
+import { REGISTRY_BODIES } from './registry-bodies.ts';
+import { ASSET_SHOWN, ASSETS_SHOWN, MARKET_SHOWN, MARKETS_SHOWN, RISK_SHOWN, RISKS_SHOWN } from './reply-shapes.ts';
+
+const ASSET_DOC: ObjectDoc = {
+  path: '/operator/assets/{asset_id}',
+  area: 'Assets',
+  what: 'Names, tokens and rates',
+  body: REGISTRY_BODIES.asset,
+  reply: ASSET_SHOWN,
+  errors: ['ASSET_NOT_FOUND', 'IMMUTABLE_FIELD'],
+  example: {
+    body: '{"symbol":"ETH"}',
+    reply:
+      '{"asset_id":"2","symbol":"ETH","max_adl":null,"rebalancing":{"mode":"fixed","deposit_rate":"0","withdrawal_rate":"0"},"mark_band":null,"mark_min_notional":"0","tokens":[]}',
+  },
+};
+const RISK_DOC: ObjectDoc = {
+  path: '/operator/risk-parameters/{asset_id}',
+  area: 'Risk parameters',
+  what: 'Risk parameters',
+  body: REGISTRY_BODIES.risk,
+  reply: RISK_SHOWN,
+  errors: ['ASSET_NOT_FOUND', 'IMMUTABLE_FIELD'],
+  example: {
+    body: '{"collateral_factor":90,"liability_factor":95,"max_collateral":"100000000000000000000000"}',
+    reply:
+      '{"collateral_factor":90,"liability_factor":95,"max_collateral":"100000000000000000000000","max_total_open_interest_notional":null,"max_spot_open_interest":null,"max_utilization":"900000000000000000","isolated_only":false,"initial_margin_clamps":[0,500000],"initial_margin_factors":[1000000,950000],"max_funding_rate":0,"max_utilization_rate":0,"utilization_kinks":[0,1000000],"rate_at_kinks":[0,0],"quote_utilization_kinks":[0,1000000],"quote_rate_at_kinks":[0,0],"skew_factor":0,"base_funding_rate":0,"skew_cliff":0,"premium_clamp":0,"buffer_multiplier":1000000,"min_sub_account_balance":"0"}',
+  },
+};
+const MARKET_DOC: ObjectDoc = {
+  path: '/operator/markets/{asset_id}',
+  area: 'Markets',
+  what: 'The market',
+  body: REGISTRY_BODIES.market,
+  reply: MARKET_SHOWN,
+  errors: ['ASSET_NOT_FOUND', 'MARKET_NOT_FOUND', 'IMMUTABLE_FIELD'],
+  example: {
+    body: '{"book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","maker_fee_rate":100,"taker_fee_rate":450}',
+    reply:
+      '{"asset_id":"2","book_price_decimals":2,"book_quantity_decimals":4,"tick_size":"0.01","min_order_size":"0.001","min_notional":"0.01","maker_fee_rate":100,"taker_fee_rate":450,"status":"Active","self_trade_prevention":false,"price_collar":null}',
+  },
+};
 
 /** @param log receives a warning for each asset whose mark is bound by nothing. */
 export function registryRoutes(parts: OpsParts, log: Logger): readonly OpsRoute[] {
@@ -26,10 +69,18 @@ function assetParam(call: OpsCall): Outcome<AssetId> {
   return id === null ? rejected(reject('INVALID_REQUEST', 'an asset id is expected', 'asset_id')) : accepted(id);
 }
 
+/** What documents say of an object by asset. */
+interface ObjectDoc extends Pick<OpsRoute, 'path' | 'area' | 'reply'> {
+  readonly what: string;
+  readonly body: Shape;
+  readonly example: { readonly body: string; readonly reply: string };
+  readonly errors: readonly RejectName[];
+}
+
 /** GET, PUT and PATCH of one object by asset. */
 function objectRoutes(
   parts: OpsParts,
-  pattern: string,
+  doc: ObjectDoc,
   kind: 'putAsset' | 'putRisk' | 'putMarket',
   read: (assetId: AssetId) => OpsReply,
   changed: (view: Readonly<Record<string, unknown>>) => void = () => undefined,
@@ -47,10 +98,33 @@ function objectRoutes(
     const id = assetParam(call);
     return id.ok ? read(id.value) : id;
   };
+  const { path, area, what, body, reply, example, errors } = doc;
+  const common = { path, area, reply };
+  const at = { path: { asset_id: '2' } };
+  const changes = { ...common, body, errors, example: { ...at, ...example } };
   return [
-    { method: 'GET', pattern, handler: get },
-    { method: 'PUT', pattern, handler: put('put') },
-    { method: 'PATCH', pattern, handler: put('patch') },
+    {
+      ...common,
+      method: 'GET',
+      summary: `${what} of an asset`,
+      errors: errors.filter((code) => code !== 'IMMUTABLE_FIELD'),
+      example: { ...at, reply: example.reply },
+      handler: get,
+    },
+    {
+      ...changes,
+      method: 'PUT',
+      summary: `Set ${what.toLowerCase()} of an asset`,
+      description: 'Replaces the whole object: members left out take their default.',
+      handler: put('put'),
+    },
+    {
+      ...changes,
+      method: 'PATCH',
+      summary: `Change ${what.toLowerCase()} of an asset`,
+      description: 'Changes the members given.',
+      handler: put('patch'),
+    },
   ];
 }
 
@@ -80,10 +154,14 @@ function assetRoutes(parts: OpsParts, log: Logger): readonly OpsRoute[] {
   return [
     {
       method: 'GET',
-      pattern: '/operator/assets',
+      path: '/operator/assets',
+      area: 'Assets',
+      summary: 'All assets',
+      reply: ASSETS_SHOWN,
+      example: { reply: `{"assets":[${ASSET_DOC.example.reply}]}` },
       handler: () => accepted({ assets: assetsInOrder(parts).map(assetView) }),
     },
-    ...objectRoutes(parts, '/operator/assets/{asset_id}', 'putAsset', read, (view) => {
+    ...objectRoutes(parts, ASSET_DOC, 'putAsset', read, (view) => {
       if (view['mark_band'] !== 'none') return;
       log.warn({ asset: view['asset_id'] }, 'the mark of this asset is bound by no oracle: mark_band is none');
     }),
@@ -99,11 +177,15 @@ function riskRoutes(parts: OpsParts): readonly OpsRoute[] {
   return [
     {
       method: 'GET',
-      pattern: '/operator/risk-parameters',
+      path: '/operator/risk-parameters',
+      area: 'Risk parameters',
+      summary: 'Risk parameters of all assets',
+      reply: RISKS_SHOWN,
+      example: { reply: `{"2":${RISK_DOC.example.reply}}` },
       handler: () =>
         accepted(Object.fromEntries(assetsInOrder(parts).map((row) => [row.assetId, riskView(riskOf(row))]))),
     },
-    ...objectRoutes(parts, '/operator/risk-parameters/{asset_id}', 'putRisk', read),
+    ...objectRoutes(parts, RISK_DOC, 'putRisk', read),
   ];
 }
 
@@ -120,7 +202,15 @@ function marketRoutes(parts: OpsParts): readonly OpsRoute[] {
     return accepted({ markets: definitions.map(marketView) });
   };
   return [
-    { method: 'GET', pattern: '/operator/markets', handler: list },
-    ...objectRoutes(parts, '/operator/markets/{asset_id}', 'putMarket', read),
+    {
+      method: 'GET',
+      path: '/operator/markets',
+      area: 'Markets',
+      summary: 'All markets',
+      reply: MARKETS_SHOWN,
+      example: { reply: `{"markets":[${MARKET_DOC.example.reply}]}` },
+      handler: list,
+    },
+    ...objectRoutes(parts, MARKET_DOC, 'putMarket', read),
   ];
 }

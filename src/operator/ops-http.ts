@@ -27,7 +27,8 @@ import { assert } from '../core/assert.ts';
 import { BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
-import { NO_MEMBERS, Query, type QueryMembers, queryFault } from '../http/query.ts';
+import { membersOf, type QueryDoc, type RouteDoc } from '../http/api/route-doc.ts';
+import { Query, queryFault } from '../http/query.ts';
 import { ENCODED, isPlain } from '../http/request-head.ts';
 import { PacedRequests } from './paced-requests.ts';
 import { TokenGuard } from './token-guard.ts';
@@ -53,18 +54,34 @@ export interface RawReply {
 
 export type OpsReply = Outcome<Readonly<Record<string, unknown>>> | RawReply;
 
-export interface OpsRoute {
+interface Served {
   /** A `HEAD` is served wherever a `GET` is. */
   readonly method: OpsMethod;
   /** `/operator/assets/{asset_id}`: segments are literal or one parameter. */
-  readonly pattern: string;
+  readonly path: string;
   readonly handler: (call: OpsCall) => OpsReply | Promise<OpsReply>;
   /** Also served while clearing recovers. Open routes always are. */
   readonly whileRecovering?: boolean;
   /** `text`: the body may contain numbers with a fraction, which arrive as JsonFraction. */
   readonly fractions?: 'text';
   /** None unless given; any other member is 400. */
-  readonly query?: QueryMembers;
+  readonly query?: readonly QueryDoc[];
+}
+
+/** A route: what the document says of it, and how it is served. Under `/operator` it needs the token. */
+export interface OpsRoute
+  extends Served,
+    Pick<RouteDoc, 'area' | 'summary' | 'description' | 'body' | 'reply' | 'media' | 'errors' | 'example'> {}
+
+/** Files of a page, which no document lists. */
+export interface OpsFiles extends Served {
+  readonly isFile: true;
+}
+
+/** What the document prints of a route. */
+export function documentOf({ handler: _, ...route }: OpsRoute): RouteDoc {
+  const auth = route.path.startsWith(`${OPERATOR_PREFIX}/`) ? 'operator' : 'public';
+  return { ...route, auth, cost: null, bodyBytesMax: BODY_BYTES_MAX };
 }
 
 interface OpsHttpOptions {
@@ -87,7 +104,7 @@ interface Answered {
 }
 
 interface Matched {
-  readonly route: OpsRoute;
+  readonly route: Served;
   readonly params: ReadonlyMap<string, string>;
 }
 
@@ -132,7 +149,7 @@ const UNREAD: Readonly<Record<string, Reject>> = {
 const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
 
 export class OpsHttp {
-  readonly #routes: readonly OpsRoute[];
+  readonly #routes: readonly Served[];
   readonly #options: OpsHttpOptions;
   readonly #guard: TokenGuard;
   readonly #names: ReadonlySet<string>;
@@ -142,7 +159,7 @@ export class OpsHttp {
   readonly #answering = new WeakSet<Duplex>();
   readonly #server: Server;
 
-  constructor(routes: readonly OpsRoute[], options: OpsHttpOptions) {
+  constructor(routes: readonly (OpsRoute | OpsFiles)[], options: OpsHttpOptions) {
     assert(options.token !== '', 'the operator API has a token');
     this.#routes = routes;
     this.#options = options;
@@ -247,11 +264,11 @@ export class OpsHttp {
     const match = matches.find(({ route }) => route.method === method);
     if (match === undefined) {
       const allow = matches.map(({ route }) => (route.method === 'GET' ? 'GET, HEAD' : route.method)).join(', ');
-      const answer = refusal(first.route.pattern, reject('METHOD_NOT_ALLOWED', `this path takes ${allow}`), trace);
+      const answer = refusal(first.route.path, reject('METHOD_NOT_ALLOWED', `this path takes ${allow}`), trace);
       return { ...answer, allow };
     }
-    const { pattern, whileRecovering, query: members = NO_MEMBERS } = match.route;
-    const fault = queryFault(query, members);
+    const { path: pattern, whileRecovering, query: members } = match.route;
+    const fault = queryFault(query, membersOf(members));
     if (fault !== null) return refusal(pattern, fault, trace);
     const needsClearing = isOperator && whileRecovering !== true;
     if (needsClearing && this.#options.isRecovering()) return refusal(pattern, RECOVERING, trace);
@@ -271,20 +288,20 @@ export class OpsHttp {
         typeof bytes === 'string'
           ? rejected(reject(bytes, 'a body has at most 1 MiB'))
           : readPlainBody(bytes, route.fractions);
-      if (!read.ok) return refusal(route.pattern, read.reject, trace);
+      if (!read.ok) return refusal(route.path, read.reject, trace);
       body = read.value;
     }
     const param = (name: string): string => {
       const value = params.get(name);
-      assert(value !== undefined, `${route.pattern} has a parameter ${name}`);
+      assert(value !== undefined, `${route.path} has a parameter ${name}`);
       return value;
     };
     try {
-      return answerOf(route.pattern, await route.handler({ param, query, body }), trace);
+      return answerOf(route.path, await route.handler({ param, query, body }), trace);
     } catch (error) {
       const { log } = this.#options;
-      log.error({ err: error, route: route.pattern, trace: trace.traceId }, 'an operator call failed');
-      return refusal(route.pattern, FAILED, trace);
+      log.error({ err: error, route: route.path, trace: trace.traceId }, 'an operator call failed');
+      return refusal(route.path, FAILED, trace);
     }
   }
 
@@ -339,7 +356,7 @@ function splitTarget(target: string): readonly [string, string] {
 }
 
 /** Every route of the path, whatever its method; none when the percent-encoding of the path is malformed. */
-function matchAll(routes: readonly OpsRoute[], path: string): readonly Matched[] {
+function matchAll(routes: readonly Served[], path: string): readonly Matched[] {
   let segments: readonly string[];
   try {
     segments = path.split('/').map(decodeURIComponent);
@@ -347,7 +364,7 @@ function matchAll(routes: readonly OpsRoute[], path: string): readonly Matched[]
     return [];
   }
   return routes.flatMap((route) => {
-    const params = matchPattern(route.pattern, segments);
+    const params = matchPattern(route.path, segments);
     return params === null ? [] : [{ route, params }];
   });
 }

@@ -8,9 +8,11 @@ import { PROTOCOL_VERSION } from '../codec/order-rules.ts';
 import { assert } from '../core/assert.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
+import { openApi } from '../http/api/open-api.ts';
 import { ASSETS, pageFiles } from '../http/api/page-files.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { VERSION } from '../runtime/version.ts';
 import { METRICS_CONTENT_TYPE, type MeasuredElsewhere, metricsPage } from './metrics-page.ts';
 import { chainHookRoutes, chainRoutes } from './operator-chain-routes.ts';
 import { clockRoutes } from './operator-clock-routes.ts';
@@ -19,11 +21,14 @@ import { hookRoutes } from './operator-hook-routes.ts';
 import { limitRoutes } from './operator-limit-routes.ts';
 import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
-import { OpsHttp, type OpsReply, type OpsRoute, type RawReply } from './ops-http.ts';
+import { documentOf, type OpsFiles, OpsHttp, type OpsReply, type OpsRoute, type RawReply } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { beginProcessMetrics } from './process-metrics.ts';
+import { ALIVE, DOCUMENT, METRICS, READY, VERSION_SHOWN } from './reply-shapes.ts';
 
 export class OpsServer {
+  /** All that the listener documents. */
+  readonly routes: readonly OpsRoute[];
   readonly #http: OpsHttp;
 
   /**
@@ -33,14 +38,13 @@ export class OpsServer {
   constructor(parts: OpsParts, chains: () => ChainOperations | null, log: Logger = logger(parts)) {
     beginProcessMetrics();
     const hooks = parts.config.hooks ? [...hookRoutes(parts, chains), ...chainHookRoutes(parts, chains)] : [];
-    const routes = [
+    this.routes = [
       ...openRoutes(parts, () => ({
         opsRequests: this.#http.requestCounts(),
         chains: chains()?.watched() ?? [],
         deviations: chains()?.lastDeviations() ?? new Map(),
         approvalStops: chains()?.approvalStops() ?? [],
       })),
-      ...pageRoutes(),
       ...registryRoutes(parts, log),
       ...configRoutes(parts),
       ...chainRoutes(parts, chains),
@@ -48,9 +52,10 @@ export class OpsServer {
       ...clockRoutes(parts),
       ...readRoutes(parts, chains),
       ...hooks,
+      documentRoute(() => this.routes),
     ];
     const isRecovering = (): boolean => parts.waitingFor().includes('clearing');
-    this.#http = new OpsHttp(routes, {
+    this.#http = new OpsHttp([...this.routes, ...pageRoutes()], {
       token: parts.config.token,
       log,
       isRecovering,
@@ -79,7 +84,7 @@ const DEPTH_MAX = 5;
 const PAGE_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 const NO_FILE = reject('NOT_FOUND', 'there is no such route');
 
-function pageRoutes(): readonly OpsRoute[] {
+function pageRoutes(): readonly OpsFiles[] {
   const files = pageFiles({ url: '/', base: ASSETS, html: 'ops/index.html' });
   const names = Array.from({ length: DEPTH_MAX }, (_, depth) => `name_${depth}`);
   // One pattern for each depth: the paths of responses are labels of a metric.
@@ -97,34 +102,79 @@ function pageRoutes(): readonly OpsRoute[] {
     };
   };
   return [
-    { method: 'GET', pattern: '/', handler: () => reply('/') },
+    { method: 'GET', path: '/', isFile: true, handler: () => reply('/') },
     ...patterns.map(
-      (parts): OpsRoute => ({
+      (parts): OpsFiles => ({
         method: 'GET',
-        pattern: `${ASSETS}/${parts.map((name) => `{${name}}`).join('/')}`,
+        isFile: true,
+        path: `${ASSETS}/${parts.map((name) => `{${name}}`).join('/')}`,
         handler: ({ param }) => reply(`${ASSETS}/${parts.map(param).join('/')}`),
       }),
     ),
   ];
 }
 
+// The document of this listener, made when it is first read.
+
+const INFO =
+  'Operators configure and watch the node here; in dev and test, tests move its clock, its chains and clearing. Money and quantities are decimal strings in human units, members named `…_base_units` integers of the token as strings. An unknown member of a body is 400, and the path of a member at fault stands in `details.field`.';
+
+/** @param routes all of the listener's, this one among them. */
+function documentRoute(routes: () => readonly OpsRoute[]): OpsRoute {
+  let text: string | null = null;
+  return {
+    ...OPEN,
+    path: '/api-doc.json',
+    summary: 'This document: OpenAPI 3.1',
+    reply: DOCUMENT,
+    example: { reply: '{"openapi":"3.1.0"}' },
+    handler: (): RawReply => {
+      text ??= openApi({ title: 'ringbook: operators', description: INFO, version: VERSION }, routes().map(documentOf));
+      return { status: 200, contentType: 'application/json', text };
+    },
+  };
+}
+
 // Routes without a token (operator-api.md 3): liveness, readiness, version, metrics.
+
+const OPEN = { method: 'GET', area: 'Open' } as const;
 
 /** @param measured what the metrics show beside what the threads recorded. */
 function openRoutes(parts: OpsParts, measured: () => MeasuredElsewhere): readonly OpsRoute[] {
   const { version, commit, config } = parts;
   return [
-    { method: 'GET', pattern: '/livez', handler: () => accepted({ alive: true }) },
-    { method: 'GET', pattern: '/readyz', handler: () => readiness(parts) },
     {
-      method: 'GET',
-      pattern: '/version',
+      ...OPEN,
+      path: '/livez',
+      summary: 'Whether the process serves',
+      reply: ALIVE,
+      example: { reply: '{"alive":true}' },
+      handler: () => accepted({ alive: true }),
+    },
+    {
+      ...OPEN,
+      path: '/readyz',
+      summary: 'Whether the node is ready',
+      reply: READY,
+      example: { reply: '{"ready":true,"waiting_for":[]}' },
+      handler: () => readiness(parts),
+    },
+    {
+      ...OPEN,
+      path: '/version',
+      summary: 'What runs',
+      reply: VERSION_SHOWN,
+      example: { reply: '{"name":"ringbook","version":"0.1.0","commit":"","profile":"dev","protocol_version":1}' },
       handler: () =>
         accepted({ name: 'ringbook', version, commit, profile: config.profile, protocol_version: PROTOCOL_VERSION }),
     },
     {
-      method: 'GET',
-      pattern: '/metrics',
+      ...OPEN,
+      path: '/metrics',
+      summary: 'The metrics',
+      media: 'text/plain',
+      reply: METRICS,
+      example: { reply: '""' },
       handler: async (): Promise<RawReply> => ({
         status: 200,
         contentType: METRICS_CONTENT_TYPE,

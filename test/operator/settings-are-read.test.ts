@@ -16,8 +16,10 @@ const DEFINED_IN = [
   'src/operator/seed-data.ts',
   'src/codec/shapes/',
   'src/http/api/',
-  // The example of the route that shows them.
+  // Examples and shapes of the routes that show them.
   'src/http/registry-routes.ts',
+  'src/operator/operator-registry-routes.ts',
+  'src/operator/reply-shapes.ts',
 ];
 
 /** Rate parameters of wire.md 7.3: stored and shown to clients as they were set; no funding and no interest is charged (AMB-40). */

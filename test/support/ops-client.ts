@@ -20,6 +20,7 @@ import type {
 import type { ProviderFault, Reorganisation } from '../../src/chain/simulated-chain.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
+import type { OpsRoute } from '../../src/operator/ops-http.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import { OpsWorld } from './ops-world.ts';
@@ -56,6 +57,11 @@ export class OpsFixture {
     const stream = { write: (line: string) => void this.logged.push(line) };
     const log = createLogger({ name: 'ops', level: 'info', stream });
     this.#server = new OpsServer(this.world.parts(), () => this.chains, log);
+  }
+
+  /** All that the listener documents. */
+  get routes(): readonly OpsRoute[] {
+    return this.#server.routes;
   }
 
   async open(port = 0): Promise<this> {

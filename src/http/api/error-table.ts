@@ -211,3 +211,21 @@ export function errorTable(): string {
     ...rows,
   ].join('\n');
 }
+
+/** Codes that the operator API alone has (operator-api.md 2). */
+export type OperatorCode =
+  | 'USER_NOT_FOUND'
+  | 'SETTLEMENT_NOT_FOUND'
+  | 'IMMUTABLE_FIELD'
+  | 'VAULT_EXISTS'
+  | 'CLOCK_BACKWARDS'
+  | 'HOST_NOT_SERVED';
+
+export const OPERATOR_MEANINGS: Readonly<Record<OperatorCode, { readonly means: string; readonly remedy: string }>> = {
+  USER_NOT_FOUND: { means: 'this key was never seen', remedy: 'look at the id' },
+  SETTLEMENT_NOT_FOUND: { means: 'no such live settlement', remedy: 'look at the nonce' },
+  IMMUTABLE_FIELD: { means: 'this member never changes', remedy: 'leave it out, or give its value' },
+  VAULT_EXISTS: { means: 'the chain has another vault', remedy: 'one vault a chain' },
+  CLOCK_BACKWARDS: { means: 'the clock only goes forward', remedy: 'give a later time' },
+  HOST_NOT_SERVED: { means: 'the listener is not served under this name', remedy: 'add it to `opsNames`' },
+};

@@ -11,12 +11,20 @@
 import { parseJson } from '../../codec/json-tree.ts';
 import { type JsonWritable, writeJson } from '../../codec/json-writer.ts';
 import { CHAIN_GIVEN } from '../../codec/shapes/account-shapes.ts';
-import { ASSET_ID_GIVEN, ORDER_ID, type Shape, SUB_ACCOUNT, USER_ID_GIVEN } from '../../codec/shapes/shape-kit.ts';
+import {
+  ASSET_ID_GIVEN,
+  COUNT,
+  ORDER_ID,
+  type Shape,
+  SUB_ACCOUNT,
+  TOKEN_ID,
+  USER_ID_GIVEN,
+} from '../../codec/shapes/shape-kit.ts';
 import { ERROR } from '../../codec/shapes/stream-shapes.ts';
 import { must } from '../../core/assert.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { isRetryable, pascalCase, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
-import { ERROR_MEANINGS, type PublicCode } from './error-table.ts';
+import { ERROR_MEANINGS, OPERATOR_MEANINGS, type OperatorCode, type PublicCode } from './error-table.ts';
 import { Components } from './json-schema.ts';
 import { COST_WORDS, type RouteDoc } from './route-doc.ts';
 
@@ -34,6 +42,9 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
   sub_account: SUB_ACCOUNT,
   account_index: SUB_ACCOUNT,
   chain_id: CHAIN_GIVEN,
+  vault: TOKEN_ID,
+  settler: USER_ID_GIVEN,
+  counter: COUNT,
 };
 
 export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;
@@ -58,25 +69,36 @@ export function openApi(info: ServiceInfo, routes: readonly RouteDoc[]): string 
     tags: [...new Set(routes.map(({ area }) => area))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'the token of `POST /auth`' },
-        user: { type: 'apiKey', in: 'header', name: 'User-Id', description: 'your user id, 64 hex digits' },
-      },
+      securitySchemes: routes.some(({ auth }) => auth === 'operator') ? OPERATOR_SCHEMES : USER_SCHEMES,
       schemas: components.all(),
     },
   });
 }
 
+const USER_SCHEMES = {
+  token: { type: 'http', scheme: 'bearer', description: 'the token of `POST /auth`' },
+  user: { type: 'apiKey', in: 'header', name: 'User-Id', description: 'your user id, 64 hex digits' },
+};
+const OPERATOR_SCHEMES = {
+  operator: { type: 'http', scheme: 'bearer', description: 'the operator token, `RINGBOOK_OPERATOR_TOKEN`' },
+};
+/** What a request needs, by who may send it. */
+const SECURITY: Readonly<Record<RouteDoc['auth'], readonly JsonWritable[]>> = {
+  public: [],
+  session: [{ token: [], user: [] }],
+  signed: [{ token: [], user: [] }],
+  operator: [{ operator: [] }],
+};
+
 function operation(route: RouteDoc, components: Components): JsonWritable {
-  const needsSession = route.auth !== 'public';
   return {
     tags: [route.area],
     operationId: operationId(route),
     summary: route.summary,
     description: description(route),
     ...(route.isDeprecated === true ? { deprecated: true } : {}),
-    security: needsSession ? [{ token: [], user: [] }] : [],
-    'x-cost': COST_WORDS[route.cost],
+    security: SECURITY[route.auth],
+    ...(route.cost === null ? {} : { 'x-cost': COST_WORDS[route.cost] }),
     ...(route.signs === undefined ? {} : { 'x-signed-member': route.signs }),
     parameters: parameters(route, components),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body, components) }),
@@ -95,7 +117,8 @@ function description(route: RouteDoc): string {
       ? ''
       : ` Signed: the canonical bytes of \`${route.signs}\`, Ed25519, 64 integers in \`signature\`.`;
   const bytes = route.body === undefined ? '' : ` The body has at most ${bodyBytesMaxOf(route)} bytes.`;
-  return `${route.description ?? ''}${signed}${bytes} Costs ${COST_WORDS[route.cost]}.`.trim();
+  const cost = route.cost === null ? '' : ` Costs ${COST_WORDS[route.cost]}.`;
+  return `${route.description ?? ''}${signed}${bytes}${cost}`.trim();
 }
 
 /** Limit of a route's body. */
@@ -163,7 +186,7 @@ function doneText({ status, cost, rejections = [] }: RouteDoc): string {
 }
 
 function codeLine(code: RejectName, word: string = code): string {
-  const { means, remedy } = ERROR_MEANINGS[code as PublicCode];
+  const { means, remedy } = ERROR_MEANINGS[code as PublicCode] ?? OPERATOR_MEANINGS[code as OperatorCode];
   return `- \`${word}\`${isRetryable(code) ? ' (retryable)' : ''}: ${means}; ${remedy}`;
 }
 
@@ -173,6 +196,7 @@ export function errorsOf(route: RouteDoc): readonly RejectName[] {
   codes.push('URI_TOO_LONG', 'HEADERS_TOO_LARGE');
   if (route.body !== undefined) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (route.auth !== 'public') codes.push('UNAUTHORIZED');
+  if (route.cost === null) codes.push('HOST_NOT_SERVED');
   return [...new Set([...codes, ...(route.errors ?? [])])];
 }
 

@@ -14,8 +14,8 @@ import type { RejectName } from '../../core/reject.ts';
 import { NO_MEMBERS, type QueryMembers } from '../query.ts';
 import type { HttpMethod, HttpRoute } from '../uws-http.ts';
 
-/** `signed`: a session, and an Ed25519 signature over the canonical bytes of a member of the body. */
-type Auth = 'public' | 'session' | 'signed';
+/** `operator`: the token of the operator API. `signed`: a session, and an Ed25519 signature over the canonical bytes of a member of the body. */
+type Auth = 'public' | 'session' | 'signed' | 'operator';
 
 /** The cost of a request (LIM-08 to LIM-15), as written in the documents. */
 export const COST_WORDS = {
@@ -55,7 +55,8 @@ export interface RouteDoc {
   /** Its section heading. */
   readonly area: string;
   readonly auth: Auth;
-  readonly cost: CostName;
+  /** Null: it is charged to no budget. */
+  readonly cost: CostName | null;
   readonly summary: string;
   readonly description?: string;
   readonly query?: readonly QueryDoc[];
@@ -67,7 +68,7 @@ export interface RouteDoc {
   readonly status?: 200 | 202;
   readonly reply: Shape;
   /** By default `application/json`. */
-  readonly media?: 'text/html';
+  readonly media?: 'text/html' | 'text/plain';
   /** Whether replies have `Deprecation: true` (VER-03). */
   readonly isDeprecated?: boolean;
   /** In addition to those of every route of its kind. */
@@ -105,7 +106,7 @@ export interface StreamDoc {
 }
 
 /** The query members that a listener takes. */
-function membersOf(query: readonly QueryDoc[] | undefined): QueryMembers {
+export function membersOf(query: readonly QueryDoc[] | undefined): QueryMembers {
   if (query === undefined) return NO_MEMBERS;
   return Object.fromEntries(query.map(({ name, repeats }) => [name, repeats === true ? 'repeats' : 'once']));
 }
