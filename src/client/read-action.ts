@@ -13,7 +13,6 @@ import type {
   SignedWithdrawalCancel,
   TransferRead,
 } from '../codec/action-types.ts';
-import { type AmountText, parseAmountText } from '../codec/amount-text.ts';
 import { canonicalText } from '../codec/canonical-text.ts';
 import { decodeText } from '../codec/decode-text.ts';
 import {
@@ -41,7 +40,7 @@ import {
   WITHDRAWAL_CANCEL,
 } from '../codec/shapes/account-shapes.ts';
 import type { Shape } from '../codec/shapes/shape-kit.ts';
-import type { SpelledUser } from '../codec/signed-text.ts';
+import { type AmountText, parseAmountText, type SpelledUser } from '../codec/signed-text.ts';
 import { type TextWriter, textBytes } from '../codec/text-writer.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';

@@ -1,8 +1,8 @@
 /** Replies about money that leaves: the queue of withdrawals (wire.md 7.18) and approvals of settlements (wire.md 7.19). */
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
-import { type AmountText, amountText } from './amount-text.ts';
 import { bareArray } from './pages.ts';
+import { type AmountText, amountText } from './signed-text.ts';
 
 /** What the queue shows of a withdrawal. */
 interface WithdrawalView {

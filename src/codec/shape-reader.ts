@@ -8,7 +8,7 @@
  * one that is absent, and undefined for one that a signed text leaves out. Objects that are alternatives of each other are
  * read as one object with the members of all; the members that stand in all of them are required.
  *
- * Every list is bounded by its shape, and by COLD_VALUES_MAX where that gives no bound. Orders have generated readers.
+ * A list without a bound in its shape has COLD_VALUES_MAX. Orders have generated readers.
  */
 import type { TSchema } from '@sinclair/typebox';
 import { assert, must } from '../core/assert.ts';
@@ -19,13 +19,18 @@ import type { JsonCursor, JsonKind } from './json-cursor.ts';
 import { choiceShape, objectShape } from './json-shape.ts';
 import { alternativesOf, type DomainTypes, isOptional, nameInside, type Shape } from './shapes/shape-kit.ts';
 import { readAdditionalSigners, readSignature, readSignerKey } from './signatures.ts';
-import { readAddress, readAsset, readChain, readToken, readUser, STRING_DECODED_MAX } from './signed-text.ts';
+import {
+  readAddress,
+  readAsset,
+  readChain,
+  readToken,
+  readU256Text,
+  readUser,
+  STRING_DECODED_MAX,
+} from './signed-text.ts';
 
 /** Reads a value at the cursor; after a fault the value is of no use. */
 type Read = (cursor: JsonCursor) => unknown;
-
-const U256_FORM = /^(?:0|[1-9][0-9]{0,77})$/;
-const U256_LIMIT = 1n << 256n;
 
 const DOMAIN_READERS: { readonly [Name in keyof DomainTypes]: (cursor: JsonCursor) => DomainTypes[Name] } = {
   user: readUser,
@@ -37,11 +42,7 @@ const DOMAIN_READERS: { readonly [Name in keyof DomainTypes]: (cursor: JsonCurso
   signature: readSignature,
   'signer key': readSignerKey,
   'co-signers': readAdditionalSigners,
-  'u256 text': (cursor) => {
-    const text = cursor.readString();
-    if (!U256_FORM.test(text) || BigInt(text) >= U256_LIMIT) cursor.fail('expected a base-10 integer below 2^256');
-    return text;
-  },
+  'u256 text': readU256Text,
 };
 
 const readers = new WeakMap<TSchema, Read>();

@@ -16,6 +16,7 @@ import {
   type UserId,
 } from '../core/ids.ts';
 import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import type { Amount18 } from '../core/units.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { KnownTexts } from './known-texts.ts';
 
@@ -119,4 +120,35 @@ export function readChain(cursor: JsonCursor): SpelledChain {
 function remembered<Id extends string>(table: KnownTexts<Spelled<Id>>, spelled: Spelled<Id>): Spelled<Id> {
   table.add(spelled);
   return spelled;
+}
+
+// ---- amounts: texts of 18-decimal units, verified as they were received (AMB-11)
+
+const U256_FORM = /^(?:0|[1-9][0-9]{0,77})$/;
+const U256_LIMIT = 1n << 256n;
+
+/** Reads a base-10 text below 2^256. */
+export function readU256Text(cursor: JsonCursor): string {
+  const text = cursor.readString();
+  if (!U256_FORM.test(text) || BigInt(text) >= U256_LIMIT) cursor.fail('expected a base-10 integer below 2^256');
+  return text;
+}
+
+/** How withdrawal and settlement amounts are written (setting `amount_text`). */
+export type AmountText = 'hex' | 'decimal';
+
+const HEX_FORM = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;
+const DECIMAL_FORM = /^[0-9]{1,78}$/;
+
+/** The amount that a text stands for; null when it is none, zero, or above 256 bits. */
+export function parseAmountText(text: string, form: AmountText): Amount18 | null {
+  const digits = form === 'hex' ? HEX_FORM.exec(text)?.[1] : DECIMAL_FORM.exec(text)?.[0];
+  if (digits === undefined) return null;
+  const amount = BigInt(form === 'hex' ? `0x${digits}` : digits);
+  return amount > 0n && amount < U256_LIMIT ? (amount as Amount18) : null;
+}
+
+/** The text of an amount: lower-case hex without prefix, or decimal. */
+export function amountText(amount: Amount18, form: AmountText): string {
+  return amount.toString(form === 'hex' ? 16 : 10);
 }

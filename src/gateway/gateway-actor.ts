@@ -7,7 +7,7 @@ import { type ClearingEvent, readClearingEvent } from '../clearing/effect-codec.
 import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
 import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import type { AccountEvent } from '../codec/account-events.ts';
-import { type AmountText, amountText } from '../codec/amount-text.ts';
+import { type AmountText, amountText } from '../codec/signed-text.ts';
 import { GATEWAY } from '../core/actor-names.ts';
 import { InvariantError } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';

@@ -31,8 +31,8 @@ import type {
   SignedWithdrawalCancel,
   TargetAccountType,
 } from '../../codec/action-types.ts';
-import { parseAmountText } from '../../codec/amount-text.ts';
 import { furtherSignatures, type Signatures } from '../../codec/signatures.ts';
+import { parseAmountText } from '../../codec/signed-text.ts';
 import { type AssetId, type ChainId, tokenOfAsset, type UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, type RejectName, reject } from '../../core/reject.ts';

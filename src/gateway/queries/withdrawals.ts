@@ -6,8 +6,8 @@
  */
 
 import type { WithdrawalRow } from '../../clearing/rows.ts';
-import type { AmountText } from '../../codec/amount-text.ts';
 import { withdrawalQueue } from '../../codec/funds-replies.ts';
+import type { AmountText } from '../../codec/signed-text.ts';
 import type { UserId } from '../../core/ids.ts';
 
 export class WithdrawalRows {
