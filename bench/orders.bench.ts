@@ -10,7 +10,7 @@ import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampN
 import { viewsOf } from '../src/core/views.ts';
 import type { OrderSink } from '../src/gateway/orders/book/order-events.ts';
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
-import { DEFAULT_SETTINGS } from '../src/gateway/orders/settings.ts';
+import { DEFAULT_ORDER_SETTINGS } from '../src/gateway/orders/settings.ts';
 import { writeText, writeUser } from '../src/schema/fields.ts';
 import { OrderRecord } from '../src/schema/generated/messages.ts';
 import {
@@ -58,7 +58,7 @@ class ClearingFixture {
   constructor(users: number) {
     this.users = Array.from({ length: users }, (_, at) => userOf(at));
     this.manager.onMarketChanged(MARKET);
-    const many = { ...DEFAULT_SETTINGS, openOrdersMax: 1e9, openOrdersUserMax: 1e9, openOrdersNodeMax: 1e9 };
+    const many = { ...DEFAULT_ORDER_SETTINGS, openOrdersMax: 1e9, openOrdersUserMax: 1e9, openOrdersNodeMax: 1e9 };
     this.manager.onSettingsChanged(many);
     for (const user of this.users) {
       for (const asset of [USD, BASE] as AssetId[]) {

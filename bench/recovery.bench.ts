@@ -21,7 +21,7 @@ import { readBalance, readRestored, UserTexts } from '../src/gateway/event-codec
 import { OrderManager } from '../src/gateway/orders/order-manager.ts';
 import { HostedMarket } from '../src/matching/hosted-market.ts';
 import { RestoredCommandReader } from '../src/matching/market-commands.ts';
-import { type Publication, RetryBuffer } from '../src/runtime/retry-buffer.ts';
+import { type RetriedPublication, RetryBuffer } from '../src/runtime/retry-buffer.ts';
 import { BalanceChanged, MarketRestored, OrderRecord, OrderRestoredAtBoot } from '../src/schema/generated/messages.ts';
 import { LmdbDurability } from '../src/storage/lmdb-durability.ts';
 import { LARGE_DATA_LOTS } from '../test/support/large-data.ts';
@@ -167,7 +167,7 @@ class MarketReader {
 }
 
 /** Accepts every record and discards it. */
-class DiscardingPublication implements Publication {
+class DiscardingPublication implements RetriedPublication {
   readonly views: Views = viewsOf(new ArrayBuffer(TAPE_BYTES), 0, TAPE_BYTES);
 
   claim(): number {

@@ -8,7 +8,7 @@
  */
 
 import type { ClearingEvent } from '../clearing/effect-codec.ts';
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -48,7 +48,7 @@ interface ChainActorParts {
   /** Whether a timer mines due blocks; otherwise they are mined when the chain is read. */
   readonly minesByItself: boolean;
   /** Resolves when clearing has flushed the command. */
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   readonly registry: () => ChainRegistry;
   /** Called when the node must stop. */
   readonly fail: (reason: string) => void;

@@ -14,7 +14,7 @@
  * invariant or a full disk ends the node.
  */
 import { Worker } from 'node:worker_threads';
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
@@ -88,7 +88,7 @@ export interface EvmThreadParts extends EvmWorkerData {
   /** Its compiled program, which calls runEvmWorker. */
   readonly entry: URL;
   /** Resolves when clearing has flushed the command. */
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   /** Called when the node must stop. */
   readonly fail: (reason: string) => void;
   /** The thread died and begins anew. */

@@ -12,7 +12,7 @@
  *
  * A stopped chain has no signature and no lapse (AMB-74).
  */
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { SettlementRow } from '../clearing/rows.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { SettlementApproval } from './approval-digests.ts';
@@ -26,7 +26,7 @@ const TICK_MS = 250;
 const STEPS_MAX = 64;
 
 interface SettlementApprovalParts {
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   /** The vault of a chain that is not stopped; null: nothing is signed now. */
   readonly vault: (chainId: ChainId) => VaultSettings | null;
   /** null: not now. */

@@ -4,7 +4,7 @@
  *
  * Vaults, tokens and policies are those of the registry at each call, so the operator's latest values apply.
  */
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import { ConfigError } from '../core/config-error.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
@@ -66,7 +66,7 @@ interface SimulatedChainsParts {
   readonly clock: Clock;
   /** Whether a timer mines due blocks; otherwise they are mined when the chain is read. */
   readonly minesByItself: boolean;
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   readonly registry: () => ChainRegistry;
   readonly fail: (reason: string) => void;
   readonly acceptsEscape: readonly string[];

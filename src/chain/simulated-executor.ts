@@ -12,7 +12,7 @@
  *       replaced meanwhile, and the next start is answered for the same events.
  */
 
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -46,7 +46,7 @@ export interface ExecutorParts {
   readonly chainId: ChainId;
   readonly store: ChainFiles;
   readonly clock: Clock;
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   readonly fail: (reason: string) => void;
   /** The steps of approvals that are due on the chain. */
   readonly approvals: {

@@ -11,7 +11,7 @@
  *
  * A stopped chain has no checkpoint, no signature and no lapse (AMB-74).
  */
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { WithdrawalRow } from '../clearing/rows.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { WithdrawalApproval } from './approval-digests.ts';
@@ -38,7 +38,7 @@ export interface ChainProgress {
 }
 
 interface ApprovalParts {
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   /** null: there is no such chain. */
   readonly settings: (chainId: ChainId) => ApprovalChain | null;
   /** What is known of a chain; undefined before its first poll. */

@@ -30,7 +30,7 @@ import { addRisk, addRiskUsd, emptyRisk, type RiskSums } from '../risk/at-risk.t
 import { capacityOf, requirementOf } from '../risk/exposure.ts';
 import type { Legs } from '../risk/position.ts';
 import { countedOf } from './exposures.ts';
-import { termsOf } from './risks.ts';
+import { assetTermsOf } from './risks.ts';
 import type { BalanceSlot, ClearingState, PositionSlot, RiskSlot, SubAccountSlot } from './state.ts';
 
 /** Figures in place of the confirmed ones. */
@@ -43,7 +43,7 @@ export interface Overlay {
 export const CONFIRMED: Overlay = {
   owned: (slot) => slot.owned,
   legs: (slot) => slot.legs,
-  terms: termsOf,
+  terms: assetTermsOf,
 };
 
 /** How a figure takes a leg of an asset, and one of USD. */
@@ -114,7 +114,7 @@ export const FIRST_PRICE_NS = 3_600_000_000_000n;
 export function isKnown(state: ClearingState, risk: RiskSlot, amount: Amount18, nowNs: TimestampNs): boolean {
   if (amount === 0n || risk.isPricedSinceStart) return true;
   // mutant: first-price-or-an-hour
-  return nowNs - state.startedNs > FIRST_PRICE_NS || (amount > 0n && termsOf(risk, nowNs).prices.isBroken);
+  return nowNs - state.startedNs > FIRST_PRICE_NS || (amount > 0n && assetTermsOf(risk, nowNs).prices.isBroken);
 }
 
 /** Whether that is so of every asset of the account: before that nothing of it is liquidated or taken over. */
@@ -147,9 +147,9 @@ export function storedEquityOfDebts(account: SubAccountSlot, nowNs: TimestampNs,
 export function marginSumsOf(account: SubAccountSlot, nowNs: TimestampNs): MarginSums {
   const sums = emptySums();
   for (const { collateral, owned } of account.balances.values()) {
-    addSpot(sums, collateral === null ? null : termsOf(collateral, nowNs), owned);
+    addSpot(sums, collateral === null ? null : assetTermsOf(collateral, nowNs), owned);
   }
-  for (const { risk, legs } of account.positions.values()) addPosition(sums, termsOf(risk, nowNs), legs);
+  for (const { risk, legs } of account.positions.values()) addPosition(sums, assetTermsOf(risk, nowNs), legs);
   return sums;
 }
 
@@ -157,7 +157,7 @@ export function marginSumsOf(account: SubAccountSlot, nowNs: TimestampNs): Margi
 function requirementOfSide(account: SubAccountSlot, side: Side, nowNs: TimestampNs): Amount18 {
   let requirement = 0n;
   for (const book of account.exposures[side].values()) {
-    const terms = termsOf(book.risk, nowNs);
+    const terms = assetTermsOf(book.risk, nowNs);
     requirement += requirementOf(side, countedOf(book, terms), terms, book.market.definition.takerFeeRate);
   }
   return requirement as Amount18;
@@ -179,7 +179,7 @@ export function isMarginBound(account: SubAccountSlot, nowNs: TimestampNs): bool
   for (const { legs } of account.positions.values()) if (legs.base < 0n || legs.quote < 0n) return true;
   for (const books of account.exposures) {
     for (const book of books.values()) {
-      if (book.position !== null && countedOf(book, termsOf(book.risk, nowNs)) > 0n) return true;
+      if (book.position !== null && countedOf(book, assetTermsOf(book.risk, nowNs)) > 0n) return true;
     }
   }
   return false;

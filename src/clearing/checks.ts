@@ -16,10 +16,10 @@ import { isExposureRight } from './exposures.ts';
 import { LOTS_PER_TOKEN } from './funds/lot-book.ts';
 import { isLive } from './funds/withdrawal-book.ts';
 import { availableOf, heldOf, holdOf } from './holds.ts';
-import { baseOf, type LiveOrder, orderAt, usdOf } from './live-orders.ts';
+import { baseOf, type ClearingOrder, orderAt, usdOf } from './live-orders.ts';
 import { allPositions } from './positions.ts';
 import { tokenKey } from './registry/registry-assets.ts';
-import { termsOf } from './risks.ts';
+import { assetTermsOf } from './risks.ts';
 import type {
   AssetTotals,
   BalanceSlot,
@@ -307,7 +307,7 @@ function checkOrders(state: ClearingState): void {
 }
 
 /** What is derived from a live order, its hold apart. */
-function checkOrder(state: ClearingState, order: LiveOrder): void {
+function checkOrder(state: ClearingState, order: ClearingOrder): void {
   assert(order.row.end === 0, 'live orders are live');
   checkEnabled(order);
   assert(isWatchedRight(order), 'an order that waits for a price is found by it');
@@ -315,10 +315,10 @@ function checkOrder(state: ClearingState, order: LiveOrder): void {
 }
 
 function termsInForce({ risk }: BookExposure): AssetTerms {
-  return risk.terms ?? termsOf(risk, risk.termsNs);
+  return risk.terms ?? assetTermsOf(risk, risk.termsNs);
 }
 
-function checkEnabled({ index, row, market }: LiveOrder): void {
+function checkEnabled({ index, row, market }: ClearingOrder): void {
   const { parentSequence, enabledQuantity, quantity } = row;
   const isChild = hasLiveParent(market, row);
   assert(

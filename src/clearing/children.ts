@@ -11,10 +11,10 @@
 import { NONE } from '../core/pools.ts';
 import type { OrderIndex } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
-import type { MarketSlot } from './state.ts';
+import type { ClearingMarket } from './state.ts';
 
 /** Whether a part of the order waits for the fills of a parent that still lives. */
-export function hasLiveParent(market: MarketSlot, row: OrderRow): boolean {
+export function hasLiveParent(market: ClearingMarket, row: OrderRow): boolean {
   return market.orders.has(row.parentSequence);
 }
 
@@ -23,7 +23,7 @@ export function hasLiveParent(market: MarketSlot, row: OrderRow): boolean {
  * have received that yet: no more than its fills enabled, if that was not all of the child; else all that the market lets
  * a child have of a parent that is filled (AMB-29). Its later events carry what is left of the child.
  */
-export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: number): number {
+export function enabledQuantityOf(market: ClearingMarket, row: OrderRow, quantity: number): number {
   if (row.parentSequence === 0) return quantity;
   const parent = market.orders.get(row.parentSequence);
   if (parent !== undefined) return Math.min(quantity, parent.filledQuantity);
@@ -32,13 +32,13 @@ export function enabledQuantityOf(market: MarketSlot, row: OrderRow, quantity: n
 }
 
 /** Links a live order to its live parent, if it has one; the end of either takes the link away. */
-export function linkChild(market: MarketSlot, index: OrderIndex): void {
+export function linkChild(market: ClearingMarket, index: OrderIndex): void {
   const { orders } = market;
   const parent = orders.find(orders.row(index).parentSequence);
   if (parent !== NONE) orders.store.linkChild(index, parent);
 }
 
 /** The order is a child no more. */
-export function unlinkChild({ orders }: MarketSlot, index: OrderIndex): void {
+export function unlinkChild({ orders }: ClearingMarket, index: OrderIndex): void {
   if (orders.store.parentOf(index) !== NONE) orders.store.unlinkChild(index);
 }

@@ -42,13 +42,13 @@ import {
 import type { Effect } from './effects.ts';
 import { lotsDueNs } from './funds/deposit-caps.ts';
 import { type OutdatedRebalancing, outdatedRebalancing } from './funds/rebalancing.ts';
-import type { ClearingInput, Verdict } from './inputs.ts';
+import type { ClearingInput, FillVerdict } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { AtRiskAccounts, type AtRiskCounts, type AtRiskTimes } from './liquidation/at-risk-accounts.ts';
 import { type BackstopFigures, backstopFigures } from './liquidation/backstop-capital.ts';
 import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './liquidation/liquidation-events.ts';
 import { type DetectionListener, type LiquidationCounts, Pacing } from './liquidation/pacing.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { ClearingOrder } from './live-orders.ts';
 import type { OrderToVerify } from './order-verdict.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
@@ -327,7 +327,7 @@ export class ClearingActor implements Actor {
   }
 
   /** The orders that are loaded, each as the restart leaves it. */
-  *#restarting(load: TableLoad, boot: Boot): Generator<LiveOrder, void, undefined> {
+  *#restarting(load: TableLoad, boot: Boot): Generator<ClearingOrder, void, undefined> {
     const { state } = load;
     const timeNs = this.#options.clock.nowNs();
     const effects: Effect[] = [];
@@ -338,7 +338,7 @@ export class ClearingActor implements Actor {
     this.#checkpointStart();
   }
 
-  *#send(state: ClearingState, orders: Iterable<LiveOrder>, count: number): Generator<void, void, undefined> {
+  *#send(state: ClearingState, orders: Iterable<ClearingOrder>, count: number): Generator<void, void, undefined> {
     const { durability, clock, recovering: progress = () => undefined } = this.#options;
     for (const sent of restore(state, orders, this.#sinks, { durability, nowNs: clock.nowNs() })) {
       progress('restoring', sent, count);
@@ -593,7 +593,7 @@ export class ClearingActor implements Actor {
     trace?.span(HOP.confirmed, this.#sequence, beganUs);
   }
 
-  #judge(inputs: Parameters<typeof verdictsNeeded>[1]): Verdict[] {
+  #judge(inputs: Parameters<typeof verdictsNeeded>[1]): FillVerdict[] {
     const { durability, verifyOrder, takeAttestations } = this.#options;
     takeAttestations?.();
     return verdictsNeeded(this.ledger, inputs).map(({ row, signed }) => {

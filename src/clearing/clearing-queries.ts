@@ -48,11 +48,11 @@ interface Answers {
   readonly user: View;
   readonly unclaimed: View;
   readonly withdrawables: { readonly entries: readonly WithdrawableUnits[] };
-  readonly nonces: NextNonces;
+  readonly nonces: ChainNonces;
 }
 
 /** The next number that no live row holds, of withdrawals and by sub-account of settlements (MON-02). */
-export interface NextNonces {
+export interface ChainNonces {
   readonly withdrawal: number;
   readonly settlements: readonly (readonly [subAccount: number, next: number])[];
 }
@@ -136,7 +136,7 @@ export function* answerQuery<Query extends ClearingQuery>(
 }
 
 /** @returns CHAIN_NOT_FOUND. A user that was never seen has accounts 0 and 1. */
-function nextNonces(state: ClearingState, user: UserId, chainId: ChainId): Outcome<NextNonces> {
+function nextNonces(state: ClearingState, user: UserId, chainId: ChainId): Outcome<ChainNonces> {
   if (configOf(state, 'chain', chainId) === null) {
     return rejected(reject('CHAIN_NOT_FOUND', `chain ${chainId} is unknown`, 'chain_id'));
   }

@@ -68,7 +68,7 @@ import { flushTouchedRisks } from './risks.ts';
 import type { OrderRow, SignedText } from './rows.ts';
 import { applyAddSigner } from './signers/add-signer.ts';
 import { isSigned } from './signers/signer-configs.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingMarket, ClearingState } from './state.ts';
 import { fireSome } from './triggers.ts';
 import { userView } from './views.ts';
 
@@ -117,7 +117,7 @@ export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingIn
 
 /** Unverified orders of a market: those that live, and those that are not applied yet. */
 class Unverified {
-  readonly #market: MarketSlot;
+  readonly #market: ClearingMarket;
   /** Verdicts that are there already. */
   readonly #verdicts: ReadonlyMap<Sequence, boolean> | undefined;
   readonly #needed: UnverifiedOrder[];
@@ -130,7 +130,7 @@ class Unverified {
   readonly #waiting: (Created | null)[] = [];
   #first: number | null = null;
 
-  constructor(market: MarketSlot, verdicts: ClearingState['verdicts'], needed: UnverifiedOrder[]) {
+  constructor(market: ClearingMarket, verdicts: ClearingState['verdicts'], needed: UnverifiedOrder[]) {
     this.#market = market;
     this.#verdicts = verdicts.get(market.definition.marketIndex);
     this.#needed = needed;

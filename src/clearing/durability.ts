@@ -18,7 +18,7 @@ export interface Tombstone {
 }
 
 /** Stands for the ids that were forgotten: a create that was signed at or before this time may be a replay (AMB-08). */
-export interface IdWatermark {
+export interface DurableIds {
   readonly marketIndex: number;
   readonly user: UserId;
   readonly creationNs: TimestampNs;
@@ -129,6 +129,6 @@ export interface Durability {
   /** Order ids of finished orders that stay taken (AMB-08). */
   rememberedIds(nowNs: TimestampNs): Iterable<Tombstone>;
   /** Up to which creation time a user's forgotten ids may come back as replays (AMB-08). */
-  idWatermarks(): Iterable<IdWatermark>;
+  idWatermarks(): Iterable<DurableIds>;
   close(): void | Promise<void>;
 }

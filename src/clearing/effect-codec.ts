@@ -11,7 +11,7 @@
 import { assert, unreachable } from '../core/assert.ts';
 import type { OrderId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { AtRisk } from '../core/market-figures.ts';
+import type { AtRiskFigures } from '../core/market-figures.ts';
 import { TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -20,8 +20,8 @@ import { writeText } from '../schema/fields.ts';
 import {
   BalanceChanged,
   FillConfirmed,
-  FillRolledBack as FillRolledBackMessage,
-  IdWatermark as IdWatermarkMessage,
+  FillRolledBack,
+  IdWatermark,
   JournalFlushed,
   type JournalFlushedFields,
   MarketDecided,
@@ -37,13 +37,8 @@ import {
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
-import type { IdWatermark, Tombstone } from './durability.ts';
-import type {
-  Effect,
-  FillRolledBack,
-  MarketDecided as MarketDecidedEffect,
-  MarketRiskChanged as MarketRiskEffect,
-} from './effects.ts';
+import type { DurableIds, Tombstone } from './durability.ts';
+import type { Effect, FillRolledBackEffect, MarketDecidedEffect, MarketRiskChangedEffect } from './effects.ts';
 import type { BalanceRow, OrderRow, PositionRow, TradeRow, UserRow } from './rows.ts';
 
 /** Effects that are structs. */
@@ -61,7 +56,7 @@ type HotKind =
 export type ClearingEvent =
   | Exclude<Effect, { kind: HotKind }>
   /** To the gateway, derived from the state between two batches: what is at risk over all accounts (AMB-62). */
-  | { readonly kind: 'atRiskChanged'; readonly atRisk: AtRisk }
+  | { readonly kind: 'atRiskChanged'; readonly atRisk: AtRiskFigures }
   /** To the gateway: everything that lives has been sent. */
   | { readonly kind: 'restored'; readonly journalSequence: number; readonly timeNs: bigint; readonly isEmpty: boolean }
   /** To market data: the tables hold every trade that was confirmed before this. */
@@ -170,10 +165,10 @@ function writeFillConfirmed(trade: TradeRow, sink: RecordSink): void {
   sink.commit();
 }
 
-function writeRolledBack(fill: FillRolledBack, sink: RecordSink): void {
-  const at = sink.claim(FillRolledBackMessage.typeId, FillRolledBackMessage.bytes);
+function writeRolledBack(fill: FillRolledBackEffect, sink: RecordSink): void {
+  const at = sink.claim(FillRolledBack.typeId, FillRolledBack.bytes);
   if (at < 0) return;
-  FillRolledBackMessage.write(sink.views, at, fill);
+  FillRolledBack.write(sink.views, at, fill);
   sink.commit();
 }
 
@@ -202,7 +197,7 @@ export function writeUserChanged(row: Pick<UserRow, 'user' | 'isMarketMaker'>, s
   sink.commit();
 }
 
-export function writeMarketRisk(effect: Omit<MarketRiskEffect, 'kind'>, sink: RecordSink): void {
+export function writeMarketRisk(effect: Omit<MarketRiskChangedEffect, 'kind'>, sink: RecordSink): void {
   const at = sink.claim(MarketRiskChanged.typeId, MarketRiskChanged.bytes);
   if (at < 0) return;
   const { marketIndex, mark, credits, borrows, holdings } = effect;
@@ -310,10 +305,10 @@ export function writeRememberedId(id: Tombstone, sink: RecordSink): void {
 }
 
 /** Creates of this user that were signed before may be replays (AMB-08). */
-export function writeIdWatermark(mark: IdWatermark, sink: RecordSink): void {
-  const at = sink.claim(IdWatermarkMessage.typeId, IdWatermarkMessage.bytes);
+export function writeIdWatermark(mark: DurableIds, sink: RecordSink): void {
+  const at = sink.claim(IdWatermark.typeId, IdWatermark.bytes);
   if (at < 0) return;
-  IdWatermarkMessage.write(sink.views, at, mark);
+  IdWatermark.write(sink.views, at, mark);
   sink.commit();
 }
 

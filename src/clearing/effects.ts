@@ -36,7 +36,7 @@ interface FillConfirmed {
 }
 
 /** Both sides of a refused fill; a reason is never 0. */
-export interface FillRolledBack {
+export interface FillRolledBackEffect {
   readonly kind: 'fillRolledBack';
   readonly marketIndex: number;
   readonly tradeId: Sequence;
@@ -63,7 +63,7 @@ interface PositionChanged {
 }
 
 /** A market's figures for margin beside its risk row and oracle: at most once per batch, after all positions. */
-export interface MarketRiskChanged {
+export interface MarketRiskChangedEffect {
   readonly kind: 'marketRiskChanged';
   readonly marketIndex: number;
   readonly mark: PriceSource | null;
@@ -75,7 +75,7 @@ export interface MarketRiskChanged {
 }
 
 /** Everything that the market sent up to these numbers is applied, and every fill of it decided. */
-export interface MarketDecided {
+export interface MarketDecidedEffect {
   readonly kind: 'marketDecided';
   readonly marketIndex: number;
   readonly throughTradeId: Sequence;
@@ -236,11 +236,11 @@ interface Replied {
 
 export type Effect =
   | FillConfirmed
-  | FillRolledBack
+  | FillRolledBackEffect
   | BalanceChanged
   | PositionChanged
-  | MarketRiskChanged
-  | MarketDecided
+  | MarketRiskChangedEffect
+  | MarketDecidedEffect
   | OrderEnded
   | RegistryChanged
   | UserChanged

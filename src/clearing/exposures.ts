@@ -23,12 +23,12 @@ import {
   newExposureEntry,
 } from '../risk/exposure-queue.ts';
 import { ownExposures } from './balances.ts';
-import { baseOf, type LiveOrder, type OrderIndex, positionOf } from './live-orders.ts';
+import { baseOf, type ClearingOrder, type OrderIndex, positionOf } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
 import type { BookExposure, ClearingState, ExposureKey } from './state.ts';
 
 /** The key of the book in which an order counts, among those of its account and side; null if it never counts. */
-function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
+function keyOf(state: ClearingState, order: ClearingOrder): ExposureKey | null {
   const { account, row } = order;
   if (!isMarginType(account.row)) return null;
   switch (exposureBook(row)) {
@@ -42,13 +42,13 @@ function keyOf(state: ClearingState, order: LiveOrder): ExposureKey | null {
 }
 
 /** The book in which a live order counts; undefined if it never counts. */
-function bookOf(state: ClearingState, order: LiveOrder): BookExposure | undefined {
+function bookOf(state: ClearingState, order: ClearingOrder): BookExposure | undefined {
   const key = keyOf(state, order);
   return key === null ? undefined : order.account.exposures[order.row.side].get(key);
 }
 
 /** Puts a live order among those of its book and side, at its place of admission, if it may count. */
-export function addExposure(state: ClearingState, order: LiveOrder): void {
+export function addExposure(state: ClearingState, order: ClearingOrder): void {
   const key = keyOf(state, order);
   if (key === null) return;
   const { index, row } = order;
@@ -62,7 +62,7 @@ export function addExposure(state: ClearingState, order: LiveOrder): void {
   setExposure(book, index, row);
 }
 
-function newBook(state: ClearingState, order: LiveOrder, key: ExposureKey): BookExposure {
+function newBook(state: ClearingState, order: ClearingOrder, key: ExposureKey): BookExposure {
   const { market, row } = order;
   const position = positionOf(state, order);
   const collateral = position?.risk ?? baseOf(state, order).collateral;
@@ -80,13 +80,13 @@ function newBook(state: ClearingState, order: LiveOrder, key: ExposureKey): Book
 }
 
 /** The order or what is left of it changed. */
-export function updateExposure(state: ClearingState, order: LiveOrder): void {
+export function updateExposure(state: ClearingState, order: ClearingOrder): void {
   const book = bookOf(state, order);
   // mutant: open-orders-weighed
   if (book !== undefined) setExposure(book, order.index, order.row);
 }
 
-export function removeExposure(state: ClearingState, order: LiveOrder): void {
+export function removeExposure(state: ClearingState, order: ClearingOrder): void {
   const book = bookOf(state, order);
   if (book === undefined) return;
   const { index, account } = order;
@@ -133,7 +133,7 @@ export function countedOf(book: BookExposure, terms: AssetTerms): bigint {
 /** Whether the order is where it belongs and counts what it should, and so does its book; for checks. */
 export function isExposureRight(
   state: ClearingState,
-  order: LiveOrder,
+  order: ClearingOrder,
   terms: (book: BookExposure) => AssetTerms,
 ): boolean {
   if (keyOf(state, order) === null) return true;

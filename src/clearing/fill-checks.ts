@@ -49,8 +49,8 @@ import {
   storedEquityOfDebts,
 } from './account-margin.ts';
 import { owesForced } from './balances.ts';
-import { baseDelta, type Fill, type FillingOrder, type Party, type Plan } from './fill-plan.ts';
-import { holdingsOf } from './risks.ts';
+import { baseDelta, type Fill, type FillingOrder, type FillPlan, type Party } from './fill-plan.ts';
+import { riskHoldingsOf } from './risks.ts';
 import type { OrderRow } from './rows.ts';
 import type { PositionSlot } from './state.ts';
 
@@ -66,7 +66,7 @@ export interface Fault {
 /** A fill as it is judged: what the plan was before it. */
 interface Case {
   readonly fill: Fill;
-  readonly plan: Plan;
+  readonly plan: FillPlan;
   readonly before: Measures;
   readonly nowNs: TimestampNs;
 }
@@ -88,7 +88,7 @@ interface Standing {
  *
  * @returns the two parties' own failures, or null when the plan can be booked. After a failure the plan is void.
  */
-export function judge(fill: Fill, plan: Plan, nowNs: TimestampNs): Fault | null {
+export function judge(fill: Fill, plan: FillPlan, nowNs: TimestampNs): Fault | null {
   if (nowNs - fill.input.timeNs > STALE_MATCH_NS) {
     return { maker: ROLLBACK_REASON.staleMatch, taker: ROLLBACK_REASON.staleMatch };
   }
@@ -147,7 +147,7 @@ function isLiquidated({ fill, plan, nowNs }: Case, party: Party, position: Posit
 }
 
 /** Side, limit price, life, account, trigger and highest fee rate of one order against the fill (FIL-10, AMB-09). */
-function termsAllow(fill: Fill, party: Party, plan: Plan, isReducing: boolean): boolean {
+function termsAllow(fill: Fill, party: Party, plan: FillPlan, isReducing: boolean): boolean {
   const order = party.slot.row;
   const { price, timeNs } = fill.input;
   if (fill.maker.slot.row.side === fill.taker.slot.row.side) return false;
@@ -167,7 +167,7 @@ function isBeyondLimit(order: OrderRow, price: number): boolean {
  * A margin order needs a margin account; a reduce-only one is a margin order. What an account may not hold it may still
  * get rid of (SUB-07, SUB-08, AMB-27, AMB-30).
  */
-function accountAllows(fill: Fill, { slot }: Party, { risk }: Plan, isReducing: boolean): boolean {
+function accountAllows(fill: Fill, { slot }: Party, { risk }: FillPlan, isReducing: boolean): boolean {
   const { flags, side } = slot.row;
   const isSpot = (flags & ORDER_FLAG.isSpot) !== 0;
   if (isSpot ? (flags & ORDER_FLAG.reduceOnly) !== 0 : slot.position === null) return false;
@@ -184,7 +184,7 @@ function overfills(fill: Fill, slot: FillingOrder): boolean {
 }
 
 /** The buyer pays notional and fee in USD, the seller pays base; a seller's fee never exceeds the proceeds. */
-function inventoryCovers(fill: Fill, { slot, fee }: Party, plan: Plan): boolean {
+function inventoryCovers(fill: Fill, { slot, fee }: Party, plan: FillPlan): boolean {
   if (slot.row.side === SIDE.buy) return plan.owned(slot.usd) >= add18(fill.notional, fee);
   // mutant: seller-delivers
   return plan.owned(slot.base) >= fill.base;
@@ -255,7 +255,7 @@ function nodeReason({ fill, plan, nowNs }: Case, { slot }: Party): RollbackReaso
 
 /** Whether shorts would have borrowed more of the asset than its vaults may lend (MON-10). */
 function isLentOut({ plan, fill }: Case): boolean {
-  return isOverUtilized(plan.risk.risk, plan.measures, holdingsOf(plan.state, fill.market.assetId));
+  return isOverUtilized(plan.risk.risk, plan.measures, riskHoldingsOf(plan.state, fill.market.assetId));
 }
 
 function breaksCaps({ plan, before, nowNs }: Case, { own }: Standing): boolean {

@@ -15,17 +15,17 @@ import { interestAfter, type Measures } from '../risk/caps.ts';
 import { afterFill, type Legs, magnitude, usdDelta } from '../risk/position.ts';
 import type { Overlay } from './account-margin.ts';
 import { SPOT_ACCOUNT, setOwned } from './balances.ts';
-import type { Matched } from './inputs.ts';
-import { baseOf, type LiveOrder, positionOf, usdOf } from './live-orders.ts';
+import type { MatchedInput } from './inputs.ts';
+import { baseOf, type ClearingOrder, positionOf, usdOf } from './live-orders.ts';
 import { namedOrder } from './orders.ts';
 import { setLegs } from './positions.ts';
-import { riskSlot, termsOf, termsWith } from './risks.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, RiskSlot } from './state.ts';
+import { assetTermsOf, riskSlot, termsWith } from './risks.ts';
+import type { BalanceSlot, ClearingMarket, ClearingState, PositionSlot, RiskSlot } from './state.ts';
 
 /** A fill with its orders and its exact figures. */
 export interface Fill {
   readonly market: MarketDefinition;
-  readonly input: Matched;
+  readonly input: MatchedInput;
   readonly maker: Party;
   readonly taker: Party;
   readonly notional: Amount18;
@@ -33,7 +33,7 @@ export interface Fill {
 }
 
 /** An order of a unit, with what its fills move, and its confirmed fills as the plan would leave them. */
-export interface FillingOrder extends LiveOrder {
+export interface FillingOrder extends ClearingOrder {
   readonly position: PositionSlot | null;
   readonly base: BalanceSlot;
   readonly usd: BalanceSlot;
@@ -48,7 +48,7 @@ export interface Party {
   readonly fee: Amount18;
 }
 
-function fillingOrder(state: ClearingState, order: LiveOrder): FillingOrder {
+function fillingOrder(state: ClearingState, order: ClearingOrder): FillingOrder {
   const { index, row, market, account } = order;
   return {
     index,
@@ -68,7 +68,11 @@ function fillingOrder(state: ClearingState, order: LiveOrder): FillingOrder {
  *
  * @throws InvariantError when the market breaks its contract: fees out of bounds, or an order that is not live.
  */
-export function fillsOf(state: ClearingState, market: MarketSlot, inputs: readonly Matched[]): readonly Fill[] {
+export function fillsOf(
+  state: ClearingState,
+  market: ClearingMarket,
+  inputs: readonly MatchedInput[],
+): readonly Fill[] {
   if (inputs.length === 1) return inputs.map((input) => fillOf(market, input, (order) => named(state, market, order)));
   const known = new Map<Sequence, FillingOrder>();
   return inputs.map((input) =>
@@ -80,11 +84,11 @@ export function fillsOf(state: ClearingState, market: MarketSlot, inputs: readon
   );
 }
 
-function named(state: ClearingState, market: MarketSlot, order: Sequence): FillingOrder {
+function named(state: ClearingState, market: ClearingMarket, order: Sequence): FillingOrder {
   return fillingOrder(state, namedOrder(market, order));
 }
 
-function fillOf(market: MarketSlot, input: Matched, orderOf: (order: Sequence) => FillingOrder): Fill {
+function fillOf(market: ClearingMarket, input: MatchedInput, orderOf: (order: Sequence) => FillingOrder): Fill {
   const { makerFeeRate, takerFeeRate } = input;
   assert(takerFeeRate >= 0 && takerFeeRate <= Number(RATE_SCALE), 'a taker rate is within 0 and 100 %');
   assert(makerFeeRate >= -takerFeeRate && makerFeeRate <= Number(RATE_SCALE), 'a rebate never exceeds the taker rate');
@@ -119,7 +123,7 @@ export function baseDelta({ base }: Fill, { slot }: Party): bigint {
  * Planned values stand beside the true ones in the slots, so that looking one up costs nothing. One plan is made at a
  * time, and the caller ends it with the fills that it judged: `book`, or `drop`.
  */
-export class Plan implements Overlay {
+export class FillPlan implements Overlay {
   fees: Amount18 = ZERO_18;
   readonly state: ClearingState;
   /** The risk of the market's asset. */
@@ -129,7 +133,7 @@ export class Plan implements Overlay {
   /** Where the fees go; null before the fee account is known. */
   readonly #feeBalance: BalanceSlot | null;
 
-  constructor(state: ClearingState, market: MarketSlot) {
+  constructor(state: ClearingState, market: ClearingMarket) {
     this.state = state;
     this.risk = riskSlot(state, market.definition.assetId);
     this.measures = this.risk;
@@ -147,7 +151,7 @@ export class Plan implements Overlay {
 
   /** The terms with the open interest that the plan would leave, as this interest decides the factor. */
   terms(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
-    if (slot !== this.risk) return termsOf(slot, nowNs);
+    if (slot !== this.risk) return assetTermsOf(slot, nowNs);
     this.#planned ??= termsWith(slot, this.measures, nowNs);
     return this.#planned;
   }

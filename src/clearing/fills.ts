@@ -21,24 +21,24 @@ import {
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from './balances.ts';
-import type { Effect, FillRolledBack } from './effects.ts';
+import type { Effect, FillRolledBackEffect } from './effects.ts';
 import { type Fault, judge } from './fill-checks.ts';
-import { book, drop, type Fill, fillsOf, type Party, Plan } from './fill-plan.ts';
+import { book, drop, type Fill, FillPlan, fillsOf, type Party } from './fill-plan.ts';
 import { takeFault } from './hooks.ts';
-import type { Matched } from './inputs.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { MatchedInput } from './inputs.ts';
+import type { ClearingOrder } from './live-orders.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
 import { isEnoughForMark, moveMark } from './risks.ts';
 import type { TradeRow, TradeSide } from './rows.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingMarket, ClearingState } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
 import { fireReached } from './triggers.ts';
 
 /** Applies a match: alone it is decided now, in a group when its last fill is here. */
 export function applyMatched(
   state: ClearingState,
-  market: MarketSlot,
-  input: Matched,
+  market: ClearingMarket,
+  input: MatchedInput,
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
@@ -57,13 +57,13 @@ export function applyMatched(
 
 function decideGroup(
   state: ClearingState,
-  market: MarketSlot,
-  inputs: readonly Matched[],
+  market: ClearingMarket,
+  inputs: readonly MatchedInput[],
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
   const fills = fillsOf(state, market, inputs);
-  const plan = new Plan(state, market);
+  const plan = new FillPlan(state, market);
   for (const fill of fills) {
     const fault = takeFault(state.hooks, market.definition.assetId) ?? judge(fill, plan, nowNs);
     if (fault !== null) {
@@ -101,7 +101,7 @@ function bookFees(state: ClearingState, fees: Amount18, effects: Effect[]): void
   setOwned(state, slot, add18(slot.owned, fees));
 }
 
-function confirm(state: ClearingState, market: MarketSlot, fill: Fill, effects: Effect[]): void {
+function confirm(state: ClearingState, market: ClearingMarket, fill: Fill, effects: Effect[]): void {
   const { input, maker, taker } = fill;
   const trade: TradeRow = {
     marketIndex: input.marketIndex,
@@ -175,7 +175,7 @@ function rollBack(state: ClearingState, fill: Fill, reasons: Fault, effects: Eff
   const { input } = fill;
   markRolledBack(state, fill.maker.slot, reasons.maker);
   markRolledBack(state, fill.taker.slot, reasons.taker);
-  const rolledBack: FillRolledBack = {
+  const rolledBack: FillRolledBackEffect = {
     kind: 'fillRolledBack',
     marketIndex: input.marketIndex,
     tradeId: input.tradeId,
@@ -196,7 +196,7 @@ function rollBack(state: ClearingState, fill: Fill, reasons: Fault, effects: Eff
  * The market will cancel what is left of an order at fault; until that has come, a restart must find that the order is lost
  * (AMB-32). A market order that lost a fill has not met its target, even if its market ends it as filled (AMB-32 c).
  */
-function markRolledBack(state: ClearingState, order: LiveOrder, reason: RollbackReason): void {
+function markRolledBack(state: ClearingState, order: ClearingOrder, reason: RollbackReason): void {
   const { row } = order;
   const isFirstFault = isAtFault(reason) && row.faultReason === ROLLBACK_REASON.none;
   const faultReason = isFirstFault ? reason : row.faultReason;

@@ -13,7 +13,7 @@ import { ORDER_FLAG, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, ZERO_18 } from '../core/units.ts';
 import { changeReservedBuys, reservationOf, reservedByBuys, spendLeft } from '../risk/reservation.ts';
 import type { OrderRow } from './rows.ts';
-import type { BalanceSlot, MarketSlot } from './state.ts';
+import type { BalanceSlot, ClearingMarket } from './state.ts';
 
 /** Orders that wait for their trigger, or for their release, reserve nothing (AMB-28); margin orders spend no spot. */
 function spends({ triggerState, flags }: OrderRow): boolean {
@@ -31,7 +31,7 @@ export function holdOf(row: OrderRow, market: MarketDefinition): Amount18 {
 }
 
 /** An order may spend something else of its balance now. @param before what it could spend, 0 for a new one. */
-export function changeSpend(balance: BalanceSlot, market: MarketSlot, before: Amount18, after: Amount18): void {
+export function changeSpend(balance: BalanceSlot, market: ClearingMarket, before: Amount18, after: Amount18): void {
   if (before === after) return;
   if (balance.asset === USD) {
     balance.buys ??= new Map();

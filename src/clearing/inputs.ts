@@ -76,10 +76,10 @@ export type Activated = OrderActivatedFields;
 export type CancelPending = OrderCancelPendingFields;
 
 /** A match; `timeNs` is the match time and the fee rates are those in force then (AMB-41). */
-export type Matched = Omit<MatchedFields, 'takerSide'>;
+export type MatchedInput = Omit<MatchedFields, 'takerSide'>;
 
 /** Trade ids for auto-deleveraging; they are used when this is applied, or never (AMB-59). */
-export type TradeIdsReserved = TradeIdsReservedFields;
+export type TradeIdsReservedInput = TradeIdsReservedFields;
 
 export type MarketInput =
   | Created
@@ -90,8 +90,8 @@ export type MarketInput =
   | Triggered
   | Activated
   | CancelPending
-  | Matched
-  | TradeIdsReserved;
+  | MatchedInput
+  | TradeIdsReservedInput;
 
 /** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
 export function isOfMarket(input: ClearingInput): input is MarketInput {
@@ -643,7 +643,7 @@ export type NodeInput =
 export type ClearingInput = MarketInput | NodeInput;
 
 /** The result of the signature check on one order, which is made once. Journaled with the batch that needed it. */
-export interface Verdict {
+export interface FillVerdict {
   readonly marketIndex: number;
   readonly order: Sequence;
   readonly valid: boolean;
@@ -654,7 +654,7 @@ export interface Batch {
   /** The time at which clearing took the batch. */
   readonly timeNs: TimestampNs;
   readonly inputs: readonly ClearingInput[];
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly FillVerdict[];
 }
 
 /** Leaves out a member of each variant of a union. */
@@ -663,4 +663,4 @@ type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Un
 /** A command to clearing; its request number is the node's. */
 export type OperatorCommand = OmitEach<Exclude<NodeInput, OwnInput>, 'request'>;
 /** The answer to a command: its members as the operator API answers, or why it was refused. */
-export type Reply = Outcome<Readonly<Record<string, unknown>>>;
+export type ActionReply = Outcome<Readonly<Record<string, unknown>>>;

@@ -28,7 +28,7 @@ import {
   TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
-import type { Batch, ClearingInput, NodeInput, Verdict } from './inputs.ts';
+import type { Batch, ClearingInput, FillVerdict, NodeInput } from './inputs.ts';
 
 // Ring messages as inputs of the clearing engine. The bytes of a message are what the journal keeps, so the same function
 // serves live operation and replay.
@@ -129,7 +129,7 @@ export class BatchBuffer {
   }
 
   /** Closes the batch with its time and verdicts. The bytes are valid until the next `add`. */
-  seal(timeNs: TimestampNs, verdicts: readonly Verdict[]): Uint8Array {
+  seal(timeNs: TimestampNs, verdicts: readonly FillVerdict[]): Uint8Array {
     this.#reserve(verdicts.length * VERDICT_BYTES);
     this.#views.u64[0] = timeNs;
     this.#views.u32[2] = this.#inputCount;
@@ -192,7 +192,7 @@ export function decodeBatch(payload: Uint8Array): Batch {
   const { inputs, end } = readInputs(v, v.u32[2] as number);
   const verdictCount = v.u32[3] as number;
   assert(end + verdictCount * VERDICT_BYTES === payload.length, 'a journal payload is as long as it says');
-  const verdicts: Verdict[] = [];
+  const verdicts: FillVerdict[] = [];
   for (let at = end; at < payload.length; at += VERDICT_BYTES) {
     verdicts.push({
       order: v.f64[at >>> 3] as number as Sequence,

@@ -5,10 +5,10 @@
 import { ORDER_END, ORDER_FLAG, type OrderEnd } from '../core/order-terms.ts';
 import type { MarkTimer } from './inputs.ts';
 import { configKey, placeConfig } from './registry/registry-config.ts';
-import type { Leadership, OrderRow } from './rows.ts';
+import type { LeadershipRow, OrderRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
 
-export function placeLeadership(state: ClearingState, leadership: Leadership): void {
+export function placeLeadership(state: ClearingState, leadership: LeadershipRow): void {
   placeConfig(state, { kind: 'leadership', key: '', json: JSON.stringify(leadership) });
   state.dirty.configs.add(configKey('leadership', ''));
 }

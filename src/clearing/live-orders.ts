@@ -3,7 +3,7 @@
  *
  *   index ─▶ record (order/order-store.ts) │ account │ place in a trigger heap │ changed since the last checkpoint
  *
- * An order is its index, from its admission until it ends; then the index is free for another order. A `LiveOrder` is a
+ * An order is its index, from its admission until it ends; then the index is free for another order. A `ClearingOrder` is a
  * short-lived handle for the input that is being applied: it is not kept.
  *
  * The orders of a market are added in the order of their sequences, which is the order of their admission: so a parent
@@ -22,7 +22,7 @@ import { OrderRecord, OrderRecordView } from '../schema/generated/messages.ts';
 import { accountBalance } from './balances.ts';
 import { positionSlot } from './positions.ts';
 import type { OrderRow } from './rows.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, SubAccountSlot, UserSlot } from './state.ts';
+import type { BalanceSlot, ClearingMarket, ClearingState, PositionSlot, SubAccountSlot, UserSlot } from './state.ts';
 
 /** Index of a live order in the store; NONE for none. */
 export type OrderIndex = number;
@@ -32,14 +32,14 @@ const LIVE_ORDERS_MAX = 2 ** 27;
 const CAPACITY_MIN = 1_024;
 
 /** A live order while one input is applied. `row` reads and writes the record in place. */
-export interface LiveOrder {
+export interface ClearingOrder {
   readonly index: OrderIndex;
   readonly row: OrderRecordView;
-  readonly market: MarketSlot;
+  readonly market: ClearingMarket;
   readonly account: SubAccountSlot;
 }
 
-export class LiveOrders {
+export class ClearingOrders {
   readonly store: OrderStore;
   readonly #accounts: (SubAccountSlot | null)[] = [];
   /** The account of the order that a user added last, by the number that the store gives a user with orders. */
@@ -146,10 +146,10 @@ export class LiveOrders {
 /** The live orders of one market, by sequence, and in the order of their admission. */
 export class MarketOrders {
   readonly store: OrderStore;
-  readonly #all: LiveOrders;
+  readonly #all: ClearingOrders;
   readonly #marketIndex: number;
 
-  constructor(all: LiveOrders, marketIndex: number) {
+  constructor(all: ClearingOrders, marketIndex: number) {
     this.#all = all;
     this.store = all.store;
     this.#marketIndex = marketIndex;
@@ -206,20 +206,20 @@ export class MarketOrders {
   }
 }
 
-export function orderAt(market: MarketSlot, index: OrderIndex): LiveOrder {
+export function orderAt(market: ClearingMarket, index: OrderIndex): ClearingOrder {
   return { index, row: market.orders.row(index), market, account: market.orders.account(index) };
 }
 
-export function orderOf(market: MarketSlot, sequence: Sequence | 0): LiveOrder | undefined {
+export function orderOf(market: ClearingMarket, sequence: Sequence | 0): ClearingOrder | undefined {
   const index = market.orders.find(sequence);
   return index === NONE ? undefined : orderAt(market, index);
 }
 
-export function baseOf(state: ClearingState, { market, account }: Omit<LiveOrder, 'index'>): BalanceSlot {
+export function baseOf(state: ClearingState, { market, account }: Omit<ClearingOrder, 'index'>): BalanceSlot {
   return accountBalance(state, account, market.definition.assetId);
 }
 
-export function usdOf(state: ClearingState, { account }: Pick<LiveOrder, 'account'>): BalanceSlot {
+export function usdOf(state: ClearingState, { account }: Pick<ClearingOrder, 'account'>): BalanceSlot {
   return accountBalance(state, account, USD);
 }
 
@@ -229,7 +229,7 @@ export function usdOf(state: ClearingState, { account }: Pick<LiveOrder, 'accoun
  */
 export function positionOf(
   state: ClearingState,
-  { row, market, account }: Omit<LiveOrder, 'index'>,
+  { row, market, account }: Omit<ClearingOrder, 'index'>,
 ): PositionSlot | null {
   const isLeveraged = (row.flags & ORDER_FLAG.isSpot) === 0 && isMarginType(account.row);
   return isLeveraged ? positionSlot(state, account, market.definition.assetId) : null;

@@ -11,7 +11,7 @@
 import { assert, InvariantError, unreachable } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { type Publication, RetryBuffer } from '../runtime/retry-buffer.ts';
+import { type RetriedPublication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import { LogMessage } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
 import type { BegunKind, BegunRecord, LogEvent, OpenedJournal, RecordPlace, ReplicatedLog } from './replicated-log.ts';
@@ -81,7 +81,10 @@ export class ClearingEnd implements ReplicatedLog, Omit<LogInbox, 'channel'> {
   #taken = 0;
   #takenBytes = 0;
 
-  constructor(to: Publication, { aliveMs, waitsForStandby }: Pick<ReplicatedLog, 'aliveMs' | 'waitsForStandby'>) {
+  constructor(
+    to: RetriedPublication,
+    { aliveMs, waitsForStandby }: Pick<ReplicatedLog, 'aliveMs' | 'waitsForStandby'>,
+  ) {
     this.#to = new RetryBuffer(to);
     this.aliveMs = aliveMs;
     this.waitsForStandby = waitsForStandby;
@@ -146,7 +149,7 @@ export class ReplicatorEnd {
   readonly #to: RetryBuffer;
   readonly #listener: ClearingListener;
 
-  constructor(to: Publication, listener: ClearingListener) {
+  constructor(to: RetriedPublication, listener: ClearingListener) {
     this.#to = new RetryBuffer(to);
     this.#listener = listener;
   }

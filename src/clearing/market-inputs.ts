@@ -25,10 +25,10 @@ import {
   dropUnmatched,
 } from './orders.ts';
 import { plainRow } from './rows.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingMarket, ClearingState } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
 
-function marketSlot(state: ClearingState, marketIndex: number): MarketSlot {
+function marketSlot(state: ClearingState, marketIndex: number): ClearingMarket {
   return must(state.markets[marketIndex], 'a market sends events only after clearing made it');
 }
 
@@ -51,7 +51,7 @@ function keptInput(input: MarketInput): MarketInput {
   return isCreate ? { ...input, order: plainRow(input.order) } : input;
 }
 
-function arrive(state: ClearingState, market: MarketSlot, input: MarketInput): void {
+function arrive(state: ClearingState, market: ClearingMarket, input: MarketInput): void {
   assert(input.sequence === market.sequence + 1, 'market sequences are contiguous');
   market.sequence = input.sequence;
   if (input.kind === 'matched') {
@@ -64,13 +64,13 @@ function arrive(state: ClearingState, market: MarketSlot, input: MarketInput): v
   if (!market.isTouched) state.dirty.markets.add(market);
 }
 
-function isHeld(state: ClearingState, market: MarketSlot, input: MarketInput): boolean {
+function isHeld(state: ClearingState, market: ClearingMarket, input: MarketInput): boolean {
   return input.kind === 'matched' && takesHold(state.hooks, market.definition.assetId);
 }
 
 function applyMarketInput(
   state: ClearingState,
-  market: MarketSlot,
+  market: ClearingMarket,
   input: MarketInput,
   nowNs: TimestampNs,
   effects: Effect[],
@@ -82,7 +82,7 @@ function applyMarketInput(
 }
 
 /** The batch has done something to the market. */
-function touchMarket(state: ClearingState, market: MarketSlot): void {
+function touchMarket(state: ClearingState, market: ClearingMarket): void {
   if (market.isTouched) return;
   market.isTouched = true;
   state.touchedMarkets.add(market);
@@ -90,14 +90,14 @@ function touchMarket(state: ClearingState, market: MarketSlot): void {
 }
 
 /** Whether the event is about the match that the entering order began: its fills, and own orders in its way. */
-function isOfMatch({ orders, entering }: MarketSlot, input: MarketInput): boolean {
+function isOfMatch({ orders, entering }: ClearingMarket, input: MarketInput): boolean {
   if (input.kind === 'matched') return input.takerOrder === orders.row(entering).orderSequence;
   return input.kind === 'ended' && input.end === ORDER_END.selfTradePrevented;
 }
 
 function applyByKind(
   state: ClearingState,
-  market: MarketSlot,
+  market: ClearingMarket,
   input: MarketInput,
   nowNs: TimestampNs,
   effects: Effect[],

@@ -35,39 +35,39 @@ import { enabledQuantityOf, linkChild, unlinkChild } from './children.ts';
 import type { Effect } from './effects.ts';
 import { addExposure, removeExposure, updateExposure } from './exposures.ts';
 import { changeSpend, spendOf } from './holds.ts';
-import type { CancelPending, Created, CreateRefused, Ended, Replaced, Restored, Verdict } from './inputs.ts';
+import type { CancelPending, Created, CreateRefused, Ended, FillVerdict, Replaced, Restored } from './inputs.ts';
 import { isOutstanding, nodeOrderOver } from './liquidation/liquidation-rows.ts';
-import { baseOf, type LiveOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
+import { baseOf, type ClearingOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
 import { isFilled } from './order-ends.ts';
 import { type OrderRow, plainRow, type SignedTextRow } from './rows.ts';
-import type { BalanceSlot, ClearingState, MarketSlot } from './state.ts';
+import type { BalanceSlot, ClearingMarket, ClearingState } from './state.ts';
 import { tallyFinishedOrder, tallySignedText } from './tallies.ts';
 import { isFired, unwatchTrigger, watchTrigger } from './trigger-heaps.ts';
 
 /** The live order of an event; it may have fired, and be dormant in its record. */
-export function namedOrder(market: MarketSlot, order: Sequence): LiveOrder {
+export function namedOrder(market: ClearingMarket, order: Sequence): ClearingOrder {
   return must(orderOf(market, order), 'an event of a market is about an order that is live in clearing');
 }
 
 /** The same, with its record in force. */
-function orderInForce(state: ClearingState, market: MarketSlot, sequence: Sequence): LiveOrder {
+function orderInForce(state: ClearingState, market: ClearingMarket, sequence: Sequence): ClearingOrder {
   const order = namedOrder(market, sequence);
   if (isFired(order)) fireOrder(state, order);
   return order;
 }
 
 /** Its record is fired from here on. */
-export function fireOrder(state: ClearingState, order: LiveOrder): void {
+export function fireOrder(state: ClearingState, order: ClearingOrder): void {
   changeOrder(state, order, (row) => {
     row.triggerState = TRIGGER_STATE.fired;
   });
 }
 
-function spentBalance(state: ClearingState, order: LiveOrder): BalanceSlot {
+function spentBalance(state: ClearingState, order: ClearingOrder): BalanceSlot {
   return order.row.side === SIDE.buy ? usdOf(state, order) : baseOf(state, order);
 }
 
-function setSpend(state: ClearingState, order: LiveOrder, before: Amount18, after: Amount18): void {
+function setSpend(state: ClearingState, order: ClearingOrder, before: Amount18, after: Amount18): void {
   if (before !== after) changeSpend(spentBalance(state, order), order.market, before, after);
 }
 
@@ -79,10 +79,10 @@ function setSpend(state: ClearingState, order: LiveOrder, before: Amount18, afte
  */
 export function addLiveOrder(
   state: ClearingState,
-  market: MarketSlot,
+  market: ClearingMarket,
   row: OrderRow,
   admit?: (record: OrderRecordView) => void,
-): LiveOrder {
+): ClearingOrder {
   assert(row.end === 0, 'a live order has not ended');
   const order = orderAt(market, market.orders.add(row, state.users));
   admit?.(order.row);
@@ -99,7 +99,7 @@ export function addLiveOrder(
  * Changes the record of a live order in place, and all that follows from it. The trigger of an order that waits for it is
  * moved by `applyReplaced` alone.
  */
-export function changeOrder(state: ClearingState, order: LiveOrder, change: (row: OrderRecordView) => void): void {
+export function changeOrder(state: ClearingState, order: ClearingOrder, change: (row: OrderRecordView) => void): void {
   const { row, market } = order;
   const spent = spendOf(row, market.definition);
   change(row);
@@ -110,7 +110,7 @@ export function changeOrder(state: ClearingState, order: LiveOrder, change: (row
 }
 
 /** Fills of the order have confirmed: its children are enabled as far as it is filled (AMB-29). */
-export function enableChildren(state: ClearingState, parent: LiveOrder): void {
+export function enableChildren(state: ClearingState, parent: ClearingOrder): void {
   const { market } = parent;
   const { store } = market.orders;
   for (let index = store.firstChild(parent.index); index !== NONE; index = store.nextChild(index)) {
@@ -127,7 +127,7 @@ export function enableChildren(state: ClearingState, parent: LiveOrder): void {
  * The next event of the market is about something else: what it let go of the child that was entering and did not match is
  * dropped, and held no more (AMB-29).
  */
-export function dropUnmatched(state: ClearingState, market: MarketSlot): void {
+export function dropUnmatched(state: ClearingState, market: ClearingMarket): void {
   const { entering } = market;
   market.entering = NONE;
   if (entering === NONE) return;
@@ -142,7 +142,7 @@ export function dropUnmatched(state: ClearingState, market: MarketSlot): void {
  *
  * @param end its last change, which gives it its end. @returns its last record, kept until the next checkpoint.
  */
-export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: OrderRecordView) => void): OrderRow {
+export function finishOrder(state: ClearingState, order: ClearingOrder, end: (row: OrderRecordView) => void): OrderRow {
   const { index, row, market } = order;
   setSpend(state, order, spendOf(row, market.definition), ZERO_18);
   removeExposure(state, order);
@@ -157,7 +157,7 @@ export function finishOrder(state: ClearingState, order: LiveOrder, end: (row: O
   return finished;
 }
 
-export function applyCreated(state: ClearingState, market: MarketSlot, input: Created, effects: Effect[]): void {
+export function applyCreated(state: ClearingState, market: ClearingMarket, input: Created, effects: Effect[]): void {
   ensureUser(state, input.order.user, effects);
   const verdict = verdictOf(state, input);
   const order = addLiveOrder(state, market, freshRow(input), (row) => {
@@ -190,7 +190,7 @@ function freshRow({ marketIndex, sequence, order }: Created | CreateRefused): Or
 }
 
 /** What was signed is kept until a checkpoint has written it. */
-function keepSignedText(state: ClearingState, market: MarketSlot, input: Created | CreateRefused): void {
+function keepSignedText(state: ClearingState, market: ClearingMarket, input: Created | CreateRefused): void {
   const { marketIndex, sequence: orderSequence, text, signatures } = input;
   if (text === '') return;
   const row = { marketIndex, orderSequence, text, signatures };
@@ -199,7 +199,7 @@ function keepSignedText(state: ClearingState, market: MarketSlot, input: Created
 }
 
 /** What was signed of an order, as long as no checkpoint has written it; else null. */
-export function keptSignedText({ signedTexts }: MarketSlot, orderSequence: Sequence): SignedTextRow | null {
+export function keptSignedText({ signedTexts }: ClearingMarket, orderSequence: Sequence): SignedTextRow | null {
   let [low, high] = [0, signedTexts.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -216,7 +216,7 @@ function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
 }
 
 /** Keeps the result of a signature check; it may come before the order's `created` is applied. */
-export function recordVerdict(state: ClearingState, verdict: Verdict): void {
+export function recordVerdict(state: ClearingState, verdict: FillVerdict): void {
   const { marketIndex, order, valid } = verdict;
   const index = state.markets[marketIndex]?.orders.find(order) ?? NONE;
   if (index === NONE) {
@@ -233,7 +233,7 @@ export function recordVerdict(state: ClearingState, verdict: Verdict): void {
 
 export function applyCreateRefused(
   state: ClearingState,
-  market: MarketSlot,
+  market: ClearingMarket,
   input: CreateRefused,
   effects: Effect[],
 ): void {
@@ -242,7 +242,7 @@ export function applyCreateRefused(
   keepSignedText(state, market, input);
 }
 
-export function applyReplaced(state: ClearingState, market: MarketSlot, input: Replaced): void {
+export function applyReplaced(state: ClearingState, market: ClearingMarket, input: Replaced): void {
   const order = orderInForce(state, market, input.order);
   const { row } = order;
   const hasNewTrigger = movesTrigger(row, input);
@@ -279,7 +279,7 @@ function movesTrigger(row: OrderRow, { triggerKind, triggerPrice }: Replaced): b
   return triggerKind !== TRIGGER.none && !isSame;
 }
 
-export function applyEnded(state: ClearingState, market: MarketSlot, input: Ended): void {
+export function applyEnded(state: ClearingState, market: ClearingMarket, input: Ended): void {
   const order = orderInForce(state, market, input.order);
   const isLimit = order.row.kind === ORDER_KIND.limit;
   if (isLimit && input.end === ORDER_END.filled && !isFilled(order.row)) return;
@@ -298,7 +298,7 @@ function endOfMarketOrder(row: OrderRow, end: OrderEnd): OrderEnd {
 }
 
 /** The order may be over here already: all that was pending of it has been confirmed. */
-export function applyCancelPending(state: ClearingState, market: MarketSlot, input: CancelPending): void {
+export function applyCancelPending(state: ClearingState, market: ClearingMarket, input: CancelPending): void {
   const order = orderOf(market, input.order);
   if (order === undefined) return;
   changeOrder(state, order, (row) => {
@@ -307,7 +307,7 @@ export function applyCancelPending(state: ClearingState, market: MarketSlot, inp
   });
 }
 
-export function applyRestored(state: ClearingState, market: MarketSlot, input: Restored): void {
+export function applyRestored(state: ClearingState, market: ClearingMarket, input: Restored): void {
   changeOrder(state, orderInForce(state, market, input.order), (row) => {
     row.prioritySequence = input.prioritySequence;
     row.lastUpdateNs = input.timeNs;

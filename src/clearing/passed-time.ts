@@ -10,8 +10,8 @@
  */
 
 import { msUntil, SECOND_NS, type TimestampNs } from '../core/units.ts';
-import type { MarketDecided } from './effects.ts';
-import type { MarketSlot } from './state.ts';
+import type { MarketDecidedEffect } from './effects.ts';
+import type { ClearingMarket } from './state.ts';
 
 export class PassedTime {
   /** The time of the tick before; 0 before the first. */
@@ -20,14 +20,14 @@ export class PassedTime {
   readonly #seconds: bigint[] = [];
 
   /** Milliseconds until `tick` may publish something, by the node clock; 0 when the next one may. */
-  nextTickMs(nowNs: TimestampNs, markets: readonly MarketSlot[]): number {
+  nextTickMs(nowNs: TimestampNs, markets: readonly ClearingMarket[]): number {
     const second = this.#tickedNs / SECOND_NS;
     if (markets.some(({ definition }) => second > (this.#seconds[definition.marketIndex] ?? 0n))) return 0;
     return msUntil((nowNs / SECOND_NS + 1n) * SECOND_NS, nowNs);
   }
 
   /** Every tick. @param publish takes what is due of a market. */
-  tick(nowNs: TimestampNs, markets: readonly MarketSlot[], publish: (passed: MarketDecided) => void): void {
+  tick(nowNs: TimestampNs, markets: readonly ClearingMarket[], publish: (passed: MarketDecidedEffect) => void): void {
     // mutant: quiet-market-time
     const timeNs = this.#tickedNs;
     this.#tickedNs = nowNs;

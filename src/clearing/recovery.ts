@@ -16,7 +16,7 @@ import type { HashKey } from '../core/key-words.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkLedger, checkSums } from './checks.ts';
 import type { Durability, Recovery } from './durability.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { ClearingOrder } from './live-orders.ts';
 import { applyRecord } from './records.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import type { RowWrite } from './rows.ts';
@@ -139,7 +139,7 @@ export class TableLoad {
    *
    * @throws InvariantError at the first that is damaged, and behind the last when these are not those of the stop.
    */
-  *orders(): Generator<LiveOrder, void, undefined> {
+  *orders(): Generator<ClearingOrder, void, undefined> {
     for (let row = this.#next; row !== null; row = this.#nextRow()) {
       assert(row.table === 'order', 'orders are loaded last');
       const order = this.#loader.addOrder(row.row);

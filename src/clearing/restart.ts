@@ -28,7 +28,7 @@ import type { Restarted } from './inputs.ts';
 import { endLeader } from './leader-marks.ts';
 import { restartBackstop } from './liquidation/backstop.ts';
 import { restartLiquidations } from './liquidation/rounds.ts';
-import { type LiveOrder, orderAt } from './live-orders.ts';
+import { type ClearingOrder, orderAt } from './live-orders.ts';
 import { dropWaitingFills } from './market-inputs.ts';
 import { endAtRestart } from './order-ends.ts';
 import { becomeWhole, changeOrder, dropUnmatched, finishOrder } from './orders.ts';
@@ -36,7 +36,7 @@ import { forgetUpdates } from './registry/prices.ts';
 import { placeStart } from './registry/registry-config.ts';
 import { changeMark } from './risks.ts';
 import { type OrderRow, plainRow } from './rows.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingMarket, ClearingState } from './state.ts';
 import { fireAll } from './triggers.ts';
 
 /** @param endOf how an order ends that would live on; null: it does. */
@@ -85,7 +85,7 @@ export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'c
  */
 export function restartOrder(
   state: ClearingState,
-  order: LiveOrder,
+  order: ClearingOrder,
   nowNs: TimestampNs,
   effects: Effect[],
   endOf: (row: OrderRow) => OrderEnd | null = () => null,
@@ -102,7 +102,7 @@ export function restartOrder(
   return false;
 }
 
-function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): void {
+function jumpSequences(state: ClearingState, market: ClearingMarket, gap: number): void {
   market.sequence = (market.sequence + gap) as Sequence;
   market.lastTradeId = (market.lastTradeId + gap) as Sequence;
   state.dirty.markets.add(market);
@@ -112,12 +112,12 @@ function jumpSequences(state: ClearingState, market: MarketSlot, gap: number): v
  * What is left of a child whose parent is over: the market may not have sent yet that it takes off what the parent's
  * fills have not enabled (AMB-29).
  */
-function isCut(market: MarketSlot, row: OrderRow): boolean {
+function isCut(market: ClearingMarket, row: OrderRow): boolean {
   return row.enabledQuantity !== row.quantity && !hasLiveParent(market, row);
 }
 
 /** @returns how the child ends; null if lots are left, to which it is then cut. */
-function cut(state: ClearingState, order: LiveOrder): OrderEnd | null {
+function cut(state: ClearingState, order: ClearingOrder): OrderEnd | null {
   const { enabledQuantity } = order.row;
   if (enabledQuantity === 0) return ORDER_END.parentCanceled;
   changeOrder(state, order, (row) => {

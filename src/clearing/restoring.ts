@@ -36,14 +36,14 @@ import {
   writeUserChanged,
 } from './effect-codec.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
-import { type LiveOrder, orderAt } from './live-orders.ts';
+import { type ClearingOrder, orderAt } from './live-orders.ts';
 import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
 import { configKey } from './registry/registry-config.ts';
 import { marketRow } from './registry/registry-markets.ts';
-import { holdingsOf, riskSlot } from './risks.ts';
+import { riskHoldingsOf, riskSlot } from './risks.ts';
 import { isGiven, type LiquidationRow, type OrderRow } from './rows.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingMarket, ClearingState } from './state.ts';
 
 /** Users, orders or ids in one part: a part is small compared with a ring. */
 const PER_PART = 64;
@@ -60,7 +60,7 @@ export function restoredCount(state: ClearingState): number {
 }
 
 /** Every live order, market by market in the order of their admission. */
-export function* liveOrders(state: ClearingState): Generator<LiveOrder, void, undefined> {
+export function* liveOrders(state: ClearingState): Generator<ClearingOrder, void, undefined> {
   for (const market of state.markets) {
     for (const index of market.orders.indexes()) yield orderAt(market, index);
   }
@@ -72,7 +72,7 @@ export function* liveOrders(state: ClearingState): Generator<LiveOrder, void, un
  */
 export function* restore(
   state: ClearingState,
-  orders: Iterable<LiveOrder>,
+  orders: Iterable<ClearingOrder>,
   to: EffectSinks,
   past: RestoredPast,
 ): Generator<number, void, undefined> {
@@ -134,14 +134,14 @@ function* restoreLedger(state: ClearingState, to: EffectSinks, sent: number): Ge
   for (const row of state.prices.values()) writeEffect({ kind: 'priceAccepted', row }, to);
 }
 
-function writeMarket(market: MarketSlot, to: EffectSinks): void {
+function writeMarket(market: ClearingMarket, to: EffectSinks): void {
   for (const sink of [to.gateway, to.data, to.market(market.definition.marketIndex)]) {
     writeClearingEvent({ kind: 'registryChanged', change: { table: 'market', row: marketRow(market) } }, sink);
   }
 }
 
 /** Writes an order to its market and to the gateway. */
-function writeOrder({ row, market }: LiveOrder, to: EffectSinks, { durability }: RestoredPast): void {
+function writeOrder({ row, market }: ClearingOrder, to: EffectSinks, { durability }: RestoredPast): void {
   // No parent may activate more of a child that was released whole, or is left by its parent (AMB-29).
   const parent = hasLiveParent(market, row) ? row.parentSequence : 0;
   const state = { parent, parentId: parentIdOf(market, row, durability) };
@@ -150,7 +150,7 @@ function writeOrder({ row, market }: LiveOrder, to: EffectSinks, { durability }:
 }
 
 /** As signed; '' of an order that is no child. */
-function parentIdOf(market: MarketSlot, row: OrderRow, durability: RestoredPast['durability']): OrderId | '' {
+function parentIdOf(market: ClearingMarket, row: OrderRow, durability: RestoredPast['durability']): OrderId | '' {
   const { marketIndex, orderSequence, parentIdAt, parentIdBytes } = row;
   if (parentIdBytes === 0) return '';
   const stored = keptSignedText(market, orderSequence) ?? durability.signedText(marketIndex, orderSequence);
@@ -174,7 +174,7 @@ function openMarkets(state: ClearingState, to: EffectSinks): void {
 
 function writeRisk(state: ClearingState, { assetId, marketIndex }: MarketDefinition, sink: RecordSink): void {
   const { mark, credits, borrows } = riskSlot(state, assetId);
-  writeMarketRisk({ marketIndex, mark, credits, borrows, holdings: holdingsOf(state, assetId) }, sink);
+  writeMarketRisk({ marketIndex, mark, credits, borrows, holdings: riskHoldingsOf(state, assetId) }, sink);
 }
 
 /** Everything that market data has from clearing beside trades: settings, assets, markets, their figures, oracle prices. */

@@ -1,5 +1,5 @@
 /** What there is to lend of an asset (MON-10): in vaults, and by the faucet, which stands for deposits in dev and test. */
-export function holdingsOf(state: ClearingState, asset: AssetId): Amount18 {
+export function riskHoldingsOf(state: ClearingState, asset: AssetId): Amount18 {
   const totals = state.totals.get(asset);
   // More than what messages can hold is enough for every short.
   return totals === undefined ? ZERO_18 : (smaller(totals.vaultHoldings - totals.faucet, AMOUNT18_MAX) as Amount18);
@@ -27,7 +27,7 @@ import { imFactor, NO_ROW_TERMS } from '../risk/risk-terms.ts';
 import type { Effect } from './effects.ts';
 import { WatchList } from './liquidation/watch-list.ts';
 import type { CountedMatch, MarkRow, PriceRow } from './rows.ts';
-import type { ClearingState, MarketSlot, RiskSlot } from './state.ts';
+import type { ClearingMarket, ClearingState, RiskSlot } from './state.ts';
 
 const NEVER = -1n as TimestampNs;
 
@@ -105,7 +105,7 @@ export function markRow({ asset, mark }: RiskSlot): MarkRow {
  */
 export function isEnoughForMark(
   state: ClearingState,
-  market: MarketSlot,
+  market: ClearingMarket,
   { markMinimum }: RiskSlot,
   { takerOrder, timeNs, notional }: CountedMatch,
 ): boolean {
@@ -150,7 +150,7 @@ export function changeMark(state: ClearingState, slot: RiskSlot, mark: PriceSour
 }
 
 /** What a leg of the asset is worth now. */
-export function termsOf(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
+export function assetTermsOf(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
   if (slot.terms !== null && slot.termsNs === nowNs) return slot.terms;
   const terms = termsInForce(slot.risk, slot, slot, nowNs);
   slot.terms = terms;
@@ -160,7 +160,7 @@ export function termsOf(slot: RiskSlot, nowNs: TimestampNs): AssetTerms {
 
 /** What it would be worth with other sums of legs. */
 export function termsWith(slot: RiskSlot, interest: Interest, nowNs: TimestampNs): AssetTerms {
-  const terms = termsOf(slot, nowNs);
+  const terms = assetTermsOf(slot, nowNs);
   if (slot.risk.maxSpotInterest === null || terms.prices.isBroken) return terms;
   const factor = imFactor(slot.risk, interest);
   return factor === terms.imFactor ? terms : assetTerms(slot.risk, terms.prices, factor);
@@ -182,7 +182,7 @@ export function flushTouchedRisks(state: ClearingState, effects: Effect[]): void
     const market = must(state.marketOfAsset.get(slot.asset), 'trades and legs are of assets with a market');
     const { mark, credits, borrows } = slot;
     const { marketIndex } = market.definition;
-    const holdings = holdingsOf(state, slot.asset);
+    const holdings = riskHoldingsOf(state, slot.asset);
     effects.push({ kind: 'marketRiskChanged', marketIndex, mark, credits, borrows, holdings });
   }
   state.touchedRisks.clear();

@@ -49,7 +49,7 @@ import type {
   TradeRow,
   TradeSide,
 } from './rows.ts';
-import type { RegisteredSigner, Thresholds } from './signers/signer-config.ts';
+import type { ConfiguredSigner, Thresholds } from './signers/signer-config.ts';
 
 const TOKEN: Field<TokenDefinition> = struct<TokenDefinition>({
   token: hex32,
@@ -107,7 +107,7 @@ const ACCOUNT_PLACE: Field<AccountPlace> = struct<AccountPlace>({ user: hex32, s
 
 const THRESHOLDS: Field<Thresholds> = struct<Thresholds>({ low: u32, medium: u32, high: u32 });
 
-const SIGNER: Field<RegisteredSigner> = struct<RegisteredSigner>({
+const SIGNER: Field<ConfiguredSigner> = struct<ConfiguredSigner>({
   scheme: text,
   key: bytes,
   weight: u32,

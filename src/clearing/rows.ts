@@ -475,7 +475,7 @@ export interface ConfigRow {
 }
 
 /** The node that leads, or led last, as the JSON of its row. */
-export interface Leadership {
+export interface LeadershipRow {
   /** 0 where no takeover was ever journaled. */
   readonly epoch: number;
   /** Name of the node; '' of epoch 0. */

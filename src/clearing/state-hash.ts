@@ -18,7 +18,7 @@ import type { Struct } from '../schema/row-fields.ts';
 import { balanceRow } from './balances.ts';
 import { unclaimedRows } from './funds/unclaimed.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { ClearingOrder } from './live-orders.ts';
 import { positionRow } from './positions.ts';
 import { marketRow } from './registry/registry-markets.ts';
 import { markRow } from './risks.ts';
@@ -230,7 +230,7 @@ class FactLines {
   }
 
   /** A price has fired an order before its record is updated (trigger-heaps.ts). */
-  order({ index, row, market }: Omit<LiveOrder, 'account'>): void {
+  order({ index, row, market }: Omit<ClearingOrder, 'account'>): void {
     this.#begin(market.definition.marketIndex);
     this.#to.text('order');
     const { v, at } = isFired({ index, row, market }) ? this.#firedCopy(row) : row;
@@ -319,7 +319,7 @@ export class LoadingHash {
   }
 
   /** The next order, in the order of markets and sequences, as it was loaded. */
-  order(order: Omit<LiveOrder, 'account'>): void {
+  order(order: Omit<ClearingOrder, 'account'>): void {
     this.#lines.order(order);
   }
 

@@ -30,10 +30,10 @@ import type { PooledHour } from './funds/pooled-hour.ts';
 import { SettlementBook } from './funds/settlement-book.ts';
 import { UsedTexts } from './funds/used-texts.ts';
 import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
-import type { MarketInput, Matched, RejectFill } from './inputs.ts';
+import type { MarketInput, MatchedInput, RejectFill } from './inputs.ts';
 import { type AccountWatch, Detection } from './liquidation/detection.ts';
 import type { WatchList } from './liquidation/watch-list.ts';
-import { LiveOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
+import { ClearingOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
 import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
 import type {
   AdlUsageRow,
@@ -42,7 +42,7 @@ import type {
   ConfigRow,
   CountedMatch,
   DepositRow,
-  Leadership,
+  LeadershipRow,
   LiquidationRow,
   PayoutReserveRow,
   PriceRow,
@@ -119,7 +119,7 @@ export interface BalanceSlot {
   /** Held by orders that sell; 0 for USD. */
   heldBySells: Amount18;
   /** For USD: what buys may spend of it, by market; null before the first. */
-  buys: ReservedByBuys<MarketSlot> | null;
+  buys: ReservedByBuys<ClearingMarket> | null;
   /** What a plan would leave (fill-plan.ts); null outside of judging. */
   planned: Amount18 | null;
   /** Whether it is among the changed ones of the current input. */
@@ -161,7 +161,7 @@ export interface SubAccountSlot {
 }
 
 /** What orders net against, or the market of reduce-only ones. */
-export type ExposureKey = PositionSlot | BalanceSlot | MarketSlot;
+export type ExposureKey = PositionSlot | BalanceSlot | ClearingMarket;
 type ExposureBooks = Map<ExposureKey, BookExposure>;
 
 /**
@@ -171,7 +171,7 @@ type ExposureBooks = Map<ExposureKey, BookExposure>;
 export interface BookExposure {
   readonly key: ExposureKey;
   readonly side: Side;
-  readonly market: MarketSlot;
+  readonly market: ClearingMarket;
   /** The position of margin orders; null for spot buys. */
   readonly position: PositionSlot | null;
   readonly risk: RiskSlot;
@@ -188,7 +188,7 @@ export interface UserSlot {
   readonly subAccounts: Map<number, SubAccountSlot>;
 }
 
-export interface MarketSlot {
+export interface ClearingMarket {
   definition: MarketDefinition;
   /** The sequence of the last input that arrived, whether it is applied or waits behind a held fill. */
   sequence: Sequence;
@@ -205,7 +205,7 @@ export interface MarketSlot {
   /** The order with ORDER_FLAG.entering, until an event of the market is about something else; or NONE. Derived. */
   entering: OrderIndex;
   /** Fills of a fill-or-kill match that are not complete yet (AMB-34). */
-  fillGroup: Matched[];
+  fillGroup: MatchedInput[];
   /** Whether a held fill of this market waits, so that everything after it waits too. */
   waiting: boolean;
   /** Whether an input of it was applied in this batch: then it is among the touched and the dirty ones. */
@@ -213,7 +213,7 @@ export interface MarketSlot {
 }
 
 /** A token of an asset, by `<token>@<chain>`. */
-export interface RegisteredToken {
+export interface TokenState {
   readonly asset: AssetId;
   readonly decimals: number;
   /** Caps of what is pooled, 18 decimals; null for none. */
@@ -246,7 +246,7 @@ interface Dirty {
   readonly subAccounts: Set<SubAccountSlot>;
   readonly balances: Set<BalanceSlot>;
   readonly assets: Set<AssetId>;
-  readonly markets: Set<MarketSlot>;
+  readonly markets: Set<ClearingMarket>;
   readonly positions: Set<PositionSlot>;
   readonly prices: Set<AssetId>;
   readonly marks: Set<RiskSlot>;
@@ -287,13 +287,13 @@ interface Dirty {
 export interface ClearingState {
   readonly sha256: Sha256;
   readonly users: Map<UserId, UserSlot>;
-  readonly orders: LiveOrders;
+  readonly orders: ClearingOrders;
   /** By market index. */
-  readonly markets: MarketSlot[];
-  readonly marketOfAsset: Map<AssetId, MarketSlot>;
+  readonly markets: ClearingMarket[];
+  readonly marketOfAsset: Map<AssetId, ClearingMarket>;
   readonly assets: Map<AssetId, AssetRow>;
   /** Derived from `assets`. */
-  readonly tokens: Map<string, RegisteredToken>;
+  readonly tokens: Map<string, TokenState>;
   /** The decimals of every token that an asset has or ever had; derived from `assets`. */
   readonly tokenDecimals: Map<string, number>;
   readonly prices: Map<AssetId, PriceRow>;
@@ -304,7 +304,7 @@ export interface ClearingState {
   /** When the node started last; 0 before its second start. Derived from a row of configs. */
   startedNs: TimestampNs;
   /** Derived from a row of configs. */
-  leadership: Leadership;
+  leadership: LeadershipRow;
   /** Users with a dead-man timer. Derived from their rows; empty on one machine. */
   readonly timers: Set<UserSlot>;
   readonly totals: Map<AssetId, AssetTotals>;
@@ -361,13 +361,13 @@ export interface ClearingState {
   readonly changedPositions: PositionSlot[];
   /** Markets and assets that the current batch touched; of risks those with a changed mark or interest. */
   readonly touchedRisks: Set<RiskSlot>;
-  readonly touchedMarkets: Set<MarketSlot>;
+  readonly touchedMarkets: Set<ClearingMarket>;
   readonly touchedTotals: Set<AssetTotals>;
   /** Markets with fired orders that are still dormant in their records (trigger-heaps.ts). Derived. */
-  readonly firing: Set<MarketSlot>;
+  readonly firing: Set<ClearingMarket>;
 }
 
-const NO_LEADERSHIP: Leadership = { epoch: 0, node: '', run: '', oms: null, mds: null, handover: null };
+const NO_LEADERSHIP: LeadershipRow = { epoch: 0, node: '', run: '', oms: null, mds: null, handover: null };
 
 /** Everything that a checkpoint takes from `dirty`. */
 export const DIRTY_NAMES: readonly (keyof Dirty)[] = Object.keys(emptyDirty()) as (keyof Dirty)[];
@@ -430,7 +430,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
   return {
     sha256,
     users: new Map(),
-    orders: new LiveOrders(key),
+    orders: new ClearingOrders(key),
     markets: [],
     marketOfAsset: new Map(),
     assets: new Map(),

@@ -20,7 +20,7 @@ import { placeUnclaimed, unclaimedRow } from './funds/unclaimed.ts';
 import { deviationKey } from './funds/vault-deviations.ts';
 import { isHolding } from './hooks.ts';
 import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows.ts';
-import type { LiveOrder } from './live-orders.ts';
+import type { ClearingOrder } from './live-orders.ts';
 import { addLiveOrder } from './orders.ts';
 import { placeLegs, positionRow, positionSlot } from './positions.ts';
 import { placeAsset } from './registry/registry-assets.ts';
@@ -293,7 +293,7 @@ function loadBalance(state: ClearingState, row: BalanceRow): void {
 }
 
 /** @returns null of one that is over. */
-function loadOrder(state: ClearingState, row: OrderRow): LiveOrder | null {
+function loadOrder(state: ClearingState, row: OrderRow): ClearingOrder | null {
   if (row.end !== 0) return null;
   const market = must(state.markets[row.marketIndex], 'the market of an order is loaded');
   assert(row.parentSequence < row.orderSequence, 'a parent is admitted before its children');
@@ -338,7 +338,7 @@ export class StateLoader {
   }
 
   /** The next row, of an order. @returns null of one that is over. @throws InvariantError as `add`. */
-  addOrder(row: OrderRow): LiveOrder | null {
+  addOrder(row: OrderRow): ClearingOrder | null {
     return loadOrder(this.state, row);
   }
 

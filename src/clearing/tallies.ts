@@ -10,7 +10,7 @@
  * SHA-256.
  */
 import { SIGNATURE_BYTES } from '../codec/signatures.ts';
-import type { FillRolledBack } from './effects.ts';
+import type { FillRolledBackEffect } from './effects.ts';
 import type { DepositRow, OrderRow, SignedTextRow, TradeRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
 import type { Tally } from './tally.ts';
@@ -43,7 +43,7 @@ export function tallyTrade(state: ClearingState, row: TradeRow): void {
   state.dirty.trades.push(row);
 }
 
-export function tallyRollback(state: ClearingState, fill: FillRolledBack): void {
+export function tallyRollback(state: ClearingState, fill: FillRolledBackEffect): void {
   const fact = state.tallies.rolled_back_fills;
   for (const value of [fill.marketIndex, fill.tradeId, fill.makerReason, fill.takerReason]) fact.number(value);
   endFact(state, fact);

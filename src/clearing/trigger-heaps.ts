@@ -20,9 +20,9 @@
 import { assert, must } from '../core/assert.ts';
 import { TRIGGER, TRIGGER_STATE } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
-import type { LiveOrder, LiveOrders, OrderIndex } from './live-orders.ts';
+import type { ClearingOrder, ClearingOrders, OrderIndex } from './live-orders.ts';
 import type { OrderRow } from './rows.ts';
-import type { MarketSlot } from './state.ts';
+import type { ClearingMarket } from './state.ts';
 
 type WaitingKind = typeof TRIGGER.above | typeof TRIGGER.below;
 
@@ -42,7 +42,7 @@ interface ConfirmedPrice {
 export interface TriggerHeap {
   readonly kind: WaitingKind;
   /** The live orders of all markets: here lie the records. */
-  readonly orders: LiveOrders;
+  readonly orders: ClearingOrders;
   readonly entries: OrderIndex[];
   /** What is worked off in the heap; null when nothing in it is reached. */
   inForce: number | null;
@@ -57,7 +57,7 @@ export interface TriggerHeap {
   count: number;
 }
 
-export function emptyHeap(kind: WaitingKind, orders: LiveOrders): TriggerHeap {
+export function emptyHeap(kind: WaitingKind, orders: ClearingOrders): TriggerHeap {
   const line = { line: [], lineHead: 0, waiting: new Map(), prices: [], pricesHead: 0, count: 0 };
   return { kind, orders, entries: [], inForce: null, ...line };
 }
@@ -72,12 +72,12 @@ export function isWorkingOff({ inForce, line, lineHead }: TriggerHeap): boolean 
   return inForce !== null || lineHead < line.length;
 }
 
-function heapOf({ triggers }: MarketSlot, { triggerKind }: OrderRow): TriggerHeap | undefined {
+function heapOf({ triggers }: ClearingMarket, { triggerKind }: OrderRow): TriggerHeap | undefined {
   return triggers.find(({ kind }) => kind === triggerKind);
 }
 
 /** Takes in an order that became dormant; any other one is left out. It waits nowhere yet. */
-export function watchTrigger({ index, row, market }: LiveOrder): void {
+export function watchTrigger({ index, row, market }: ClearingOrder): void {
   if (row.triggerState !== TRIGGER_STATE.dormant) return;
   const heap = heapOf(market, row);
   if (heap === undefined) return;
@@ -90,7 +90,7 @@ export function watchTrigger({ index, row, market }: LiveOrder): void {
 }
 
 /** The order waits for nothing any more. Its trigger is still the one that it waited for. */
-export function unwatchTrigger({ index, row, market }: LiveOrder): void {
+export function unwatchTrigger({ index, row, market }: ClearingOrder): void {
   const heap = heapOf(market, row);
   if (heap === undefined) return;
   const place = heap.orders.heapPlace(index);
@@ -116,7 +116,7 @@ function dropOutdone({ kind, prices, pricesHead }: TriggerHeap, price: number): 
 }
 
 /** Whether a confirmed price has fired an order that is dormant in its record. */
-export function isFired({ index, row, market }: Omit<LiveOrder, 'account'>): boolean {
+export function isFired({ index, row, market }: Omit<ClearingOrder, 'account'>): boolean {
   if (row.triggerState !== TRIGGER_STATE.dormant) return false;
   const heap = heapOf(market, row);
   if (heap === undefined) return false;
@@ -228,7 +228,7 @@ function sink(heap: TriggerHeap, from: number): void {
 }
 
 /** For checks: the order waits where it is found, and only if it has to (3). */
-export function isWatchedRight({ index, row, market }: LiveOrder): boolean {
+export function isWatchedRight({ index, row, market }: ClearingOrder): boolean {
   const isWaiting = row.triggerState === TRIGGER_STATE.dormant && row.triggerKind !== TRIGGER.none;
   const heap = heapOf(market, row);
   const places = market.triggers.filter(

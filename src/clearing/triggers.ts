@@ -16,7 +16,7 @@ import { unlinkChild } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
 import { orderAt } from './live-orders.ts';
 import { becomeWhole, changeOrder, fireOrder, namedOrder } from './orders.ts';
-import type { ClearingState, MarketSlot } from './state.ts';
+import type { ClearingMarket, ClearingState } from './state.ts';
 import { confirmPrice, isWorkingOff, nextFired } from './trigger-heaps.ts';
 
 /** Steps of one market before it is another one's turn. */
@@ -27,7 +27,7 @@ const STEPS_PER_TURN = 64;
  * part at a time (`fireSome`): only code that reads records without calling `isFired` sees the difference, and neither hash
  * nor tables do.
  */
-export function fireReached(state: ClearingState, market: MarketSlot, price: RawPrice): void {
+export function fireReached(state: ClearingState, market: ClearingMarket, price: RawPrice): void {
   for (const heap of market.triggers) if (confirmPrice(heap, price)) state.firing.add(market);
 }
 
@@ -50,7 +50,7 @@ export function fireAll(state: ClearingState): void {
 }
 
 /** @returns whether there is more to do. */
-function fireInMarket(state: ClearingState, market: MarketSlot, stepsMax: number): boolean {
+function fireInMarket(state: ClearingState, market: ClearingMarket, stepsMax: number): boolean {
   for (let step = 0; step < stepsMax; step += 1) {
     const heap = market.triggers.find(isWorkingOff);
     if (heap === undefined) return false;
@@ -60,7 +60,7 @@ function fireInMarket(state: ClearingState, market: MarketSlot, stepsMax: number
   return market.triggers.some(isWorkingOff);
 }
 
-export function applyTriggered(state: ClearingState, market: MarketSlot, input: Triggered): void {
+export function applyTriggered(state: ClearingState, market: ClearingMarket, input: Triggered): void {
   const order = namedOrder(market, input.order);
   if (order.row.triggerState === TRIGGER_STATE.live) return;
   changeOrder(state, order, (row) => {
@@ -70,7 +70,7 @@ export function applyTriggered(state: ClearingState, market: MarketSlot, input: 
 }
 
 /** A child that is released whole is an order like any other from then on: a replace may enlarge it (AMB-29). */
-export function applyActivated(state: ClearingState, market: MarketSlot, input: Activated): void {
+export function applyActivated(state: ClearingState, market: ClearingMarket, input: Activated): void {
   const order = namedOrder(market, input.order);
   const { parentSequence, quantity, tif } = order.row;
   const isChild = parentSequence !== 0;

@@ -1,20 +1,20 @@
 /** Matches that clearing has and has not decided: behind a hold, or in a unit that is not complete. */
-import type { Matched } from './inputs.ts';
-import { type LiveOrder, orderOf, positionOf } from './live-orders.ts';
-import type { ClearingState, MarketSlot, PositionSlot } from './state.ts';
+import type { MatchedInput } from './inputs.ts';
+import { type ClearingOrder, orderOf, positionOf } from './live-orders.ts';
+import type { ClearingMarket, ClearingState, PositionSlot } from './state.ts';
 
-function undecidedOf(state: ClearingState, market: MarketSlot): readonly Matched[] {
+function undecidedOf(state: ClearingState, market: ClearingMarket): readonly MatchedInput[] {
   const { marketIndex } = market.definition;
   const held = state.hooks.waiting.filter(
-    (input): input is Matched => input.kind === 'matched' && input.marketIndex === marketIndex,
+    (input): input is MatchedInput => input.kind === 'matched' && input.marketIndex === marketIndex,
   );
   return [...held, ...market.fillGroup];
 }
 
 /** One side of an undecided match that would move a position. */
 interface UndecidedFill {
-  readonly order: LiveOrder;
-  readonly fill: Matched;
+  readonly order: ClearingOrder;
+  readonly fill: MatchedInput;
   readonly isMaker: boolean;
 }
 

@@ -15,7 +15,7 @@ import {
   sweep,
 } from '../load/sweep.ts';
 import { sweepHtml } from '../load/sweep-html.ts';
-import { faultsOf, rowsOf, sweepText } from '../load/sweep-text.ts';
+import { rowsOf, sweepFaults, sweepText } from '../load/sweep-text.ts';
 import { cpuTimes } from '../load/thread-cpu.ts';
 import {
   ADDRESS_OPTIONS,
@@ -164,7 +164,7 @@ async function measure(values: Values): Promise<ExitCode> {
     writeFileSync(values.json, `${JSON.stringify({ ...report, rows: rowsOf(report) }, null, 1)}\n`);
   }
   if (values.html !== undefined) writeFileSync(values.html, sweepHtml(report));
-  const faults = faultsOf(report);
+  const faults = sweepFaults(report);
   for (const fault of faults) process.stderr.write(`ringbook: ${fault}\n`);
   return faults.length === 0 ? EXIT.done : EXIT.fault;
 }

@@ -69,14 +69,14 @@ const LISTENERS = {
   mds: ['RINGBOOK_MDS_PORT', 8_011],
   ops: ['RINGBOOK_OPS_PORT', 9_464],
 } as const;
-export type Listener = keyof typeof LISTENERS;
+export type ListenerName = keyof typeof LISTENERS;
 
-export function portVariableOf(listener: Listener): string {
+export function portVariableOf(listener: ListenerName): string {
   return LISTENERS[listener][0];
 }
 
 /** Where the node of this environment has a listener, seen from its machine. */
-function addressOf(listener: Listener): string {
+function addressOf(listener: ListenerName): string {
   const [variable, port] = LISTENERS[listener];
   const { hosts, publicListeners } = configured();
   const host = reachableHost(textOf(hosts, listener) ?? (process.env['RINGBOOK_HOST'] || '127.0.0.1'));
@@ -104,7 +104,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Options for the node's addresses; the defaults follow the node's own environment and file (operator-api.md 1). */
-export const ADDRESS_OPTIONS: Readonly<Record<Listener, AddressOption>> = {
+export const ADDRESS_OPTIONS: Readonly<Record<ListenerName, AddressOption>> = {
   oms: { type: 'string', default: addressOf('oms') },
   mds: { type: 'string', default: addressOf('mds') },
   ops: { type: 'string', default: addressOf('ops') },
@@ -140,7 +140,7 @@ export function checkAddresses(text: string, name: string): readonly string[] {
 // The user of a command: one of the dev profile, or the owner of a key file.
 
 /** The user of a command. @throws CliError 64 unless exactly one of the two options is given. */
-export function keyOf(values: { readonly as?: string | undefined; readonly key?: string | undefined }): SigningKey {
+export function callerKey(values: { readonly as?: string | undefined; readonly key?: string | undefined }): SigningKey {
   if ((values.as === undefined) === (values.key === undefined)) {
     throw usageError('the user is missing: --as a, --as b, or --key FILE (make one with "ringbook keygen")');
   }

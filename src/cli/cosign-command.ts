@@ -20,7 +20,7 @@ import {
   usageError,
 } from './command.ts';
 import { accountOf, coSignersOf, describe, SIGNER_HELP, SIGNER_OPTIONS, signersOf } from './signer-options.ts';
-import { formOf } from './withdraw-command.ts';
+import { withdrawalForm } from './withdraw-command.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
@@ -75,7 +75,7 @@ example:
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
-    const amountText = formOf(values);
+    const amountText = withdrawalForm(values);
     const [path, ...others] = positionals;
     if (path === undefined) throw usageError('cosign takes a FILE: ringbook cosign pay.json --co-signer phone.key');
     const read = (name: string): CosignRequest =>

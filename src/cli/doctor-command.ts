@@ -12,7 +12,7 @@ import { hostOfUrl, reachableHost } from '../node/addresses.ts';
 import type { NodeConfig } from '../node/config.ts';
 import { serverFault } from '../node/native-server.ts';
 import { libraryFault, type NativeHost, nativeHost } from '../runtime/c-library.ts';
-import { type Command, EXIT, type Listener, parseOptions, portVariableOf } from './command.ts';
+import { type Command, EXIT, type ListenerName, parseOptions, portVariableOf } from './command.ts';
 
 interface Finding {
   readonly what: string;
@@ -95,7 +95,7 @@ async function listeners(config: NodeConfig): Promise<readonly Finding[]> {
   ]);
 }
 
-async function listener(name: Listener, host: string, port: number): Promise<Finding> {
+async function listener(name: ListenerName, host: string, port: number): Promise<Finding> {
   const what = `${hostOfUrl(host)}:${port}`;
   const error = await listenError(host, port);
   if (error === null) return { what, isGood: true, detail: port === 0 ? `a free port (${name})` : `free (${name})` };

@@ -17,7 +17,7 @@ import {
   usageError,
 } from './command.ts';
 import { type FlowBookRow, type FlowEvent, parseBook, parseFlow } from './flow-format.ts';
-import { type Pace, ReplayDifference, type ReplayReport, replayFlow } from './replay-flow.ts';
+import { ReplayDifference, type ReplayPace, type ReplayReport, replayFlow } from './replay-flow.ts';
 import { syntheticFlow } from './synthetic-flow.ts';
 
 const OPTIONS = {
@@ -62,7 +62,7 @@ function textOf(path: string): string {
   }
 }
 
-function paceOf(values: Values): Pace {
+function paceOf(values: Values): ReplayPace {
   if (values.rate !== undefined) return { kind: 'rate', perSecond: positiveInteger(values.rate, '--rate') };
   return values.paced ? { kind: 'recorded', speed: positiveInteger(values.speed, '--speed') } : { kind: 'fast' };
 }

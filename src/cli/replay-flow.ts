@@ -47,7 +47,7 @@ interface ReplayOptions {
   /** The market to create; default: the first unused id from 1000. */
   readonly assetId?: AssetId;
   /** Default fast. */
-  readonly pace?: Pace;
+  readonly pace?: ReplayPace;
   /** Maximum number of actions in flight. Default 64. */
   readonly window?: number;
   onProgress?(done: number): void;
@@ -313,7 +313,7 @@ class Replay {
 
 // The schedule of a flow's events: at once, at the recorded times, or at a steady rate.
 
-export type Pace =
+export type ReplayPace =
   | { readonly kind: 'fast' }
   /** At the recorded times, `speed` times as fast. */
   | { readonly kind: 'recorded'; readonly speed: number }
@@ -321,11 +321,11 @@ export type Pace =
 
 /** Waits until an event is due; time starts at construction. */
 class Pacer {
-  readonly #pace: Pace;
+  readonly #pace: ReplayPace;
   readonly #firstNs: bigint;
   readonly #startedAt = performance.now();
 
-  constructor(pace: Pace, firstNs: bigint) {
+  constructor(pace: ReplayPace, firstNs: bigint) {
     this.#pace = pace;
     this.#firstNs = firstNs;
   }

@@ -26,7 +26,7 @@ function shortened(decimal: string): string {
 }
 
 /** Columns as wide as their widest cell, numbers of `right` aligned to the right. */
-export function tableOf(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
+export function riskTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const cell = (text: string, column: number): string =>
     right.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
@@ -46,7 +46,7 @@ export function atRiskTable({ count, shielded, accounts }: AccountsAtRisk, onlyL
   const head = `accounts at risk ${count}, shielded ${shielded}, listed ${listed.length}\n`;
   if (rows.length === 0) return head;
   const titles = ['account', 'surplus', 'requirement', 'liquidation', 'positions (market: size @ liquidation price)'];
-  return head + tableOf([titles, ...rows], new Set([1, 2]));
+  return head + riskTable([titles, ...rows], new Set([1, 2]));
 }
 
 function stateOf(liquidation: AccountsAtRisk['accounts'][number]['liquidation']): string {
@@ -79,7 +79,7 @@ export function backstopTable({ account, capital, subAccounts }: Backstop): stri
     [...row.positions].map(([asset, base]) => `${asset}: ${shortened(base)}`).join(', '),
     `${row.sourceUser}/${row.sourceIndex}`,
   ]);
-  return head + tableOf([titles, ...rows], new Set([0, 2, 3, 4, 5, 6]));
+  return head + riskTable([titles, ...rows], new Set([0, 2, 3, 4, 5, 6]));
 }
 
 const VIEWS: Readonly<Record<string, (operator: OperatorClient, limit: number) => Promise<string>>> = {

@@ -10,7 +10,7 @@ import type { CoSigner } from '../client/co-signers.ts';
 import { type CosignRequest, cosignFile, cosignRequest, lineText } from '../client/cosign-file.ts';
 import type { UnsignedAction } from '../client/signed-actions.ts';
 import { parseUserId } from '../core/ids.ts';
-import { CliError, EXIT, keyOf, usageError } from './command.ts';
+import { CliError, callerKey, EXIT, usageError } from './command.ts';
 
 interface TextOption {
   readonly type: 'string';
@@ -48,7 +48,7 @@ export function signersOf(values: SignerValues): Pick<ClientOptions, 'key' | 'ac
   const coSigners = coSignersOf(values);
   if (values.user === undefined) {
     if (values.as === undefined && values.key === undefined) throw NO_USER;
-    return { key: keyOf(values), coSigners };
+    return { key: callerKey(values), coSigners };
   }
   if (values.as !== undefined || values.key !== undefined) {
     throw usageError('--user goes without --as and --key: it is for an account whose key is not here');

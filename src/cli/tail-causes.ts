@@ -42,7 +42,7 @@ export interface CauseRow {
   readonly worst: { readonly path: Path; readonly times: CauseTimes } | null;
 }
 
-export interface Tail {
+export interface LatencyTail {
   readonly boundUs: number;
   readonly late: number;
   /** Largest share first. */
@@ -50,7 +50,7 @@ export interface Tail {
 }
 
 /** Answers that took `boundUs` or more, by cause. */
-export function explainTail(threads: readonly ThreadTrace[], paths: readonly Path[], boundUs: number): Tail {
+export function explainTail(threads: readonly ThreadTrace[], paths: readonly Path[], boundUs: number): LatencyTail {
   const judge = new PathJudge(threads);
   const sums = new Map<Cause, { us: number; answers: number; worst: CauseRow['worst'] }>();
   let total = 0;

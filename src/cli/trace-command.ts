@@ -16,8 +16,8 @@ import {
   TOKEN_HELP,
   usageError,
 } from './command.ts';
-import { tableOf } from './risk-command.ts';
-import { CAUSES, type CauseRow, explainTail, type Tail } from './tail-causes.ts';
+import { riskTable } from './risk-command.ts';
+import { CAUSES, type CauseRow, explainTail, type LatencyTail } from './tail-causes.ts';
 import { decodeEntries, type Path, pathsOf, type ThreadTrace, type TraceEntry } from './tail-paths.ts';
 
 /** A thread keeps 65,536 records: some 8,000 actions of the gateway's. */
@@ -79,7 +79,7 @@ function exampleOf({ cause, worst }: CauseRow): string {
   return worst === null ? '' : `${cause}: ${ms(worst.path.tookUs)} ms\n  ${pathLine(worst.path)}\n`;
 }
 
-export function causeTable({ late, boundUs, causes }: Tail): string {
+export function causeTable({ late, boundUs, causes }: LatencyTail): string {
   const rows = causes.map(({ cause, answers, share, worst }) => [
     cause,
     String(answers),
@@ -89,7 +89,7 @@ export function causeTable({ late, boundUs, causes }: Tail): string {
   ]);
   const titles = ['cause', 'answers', 'time', 'worst, ms', ''];
   const head = `${late} answers took ${ms(boundUs)} ms or more\n`;
-  return head + tableOf([titles, ...rows], new Set([1, 2, 3]));
+  return head + riskTable([titles, ...rows], new Set([1, 2, 3]));
 }
 
 const PAUSES: readonly (readonly [number, string])[] = [
@@ -121,7 +121,7 @@ export function pauseTable(threads: readonly ThreadTrace[]): string {
     }),
   );
   if (rows.length === 0) return '';
-  return tableOf([['thread', 'pause', 'count', 'ms', 'p50', 'p99', 'longest'], ...rows], new Set([2, 3, 4, 5, 6]));
+  return riskTable([['thread', 'pause', 'count', 'ms', 'p50', 'p99', 'longest'], ...rows], new Set([2, 3, 4, 5, 6]));
 }
 
 /** The whole report. @param boundUs null: the 99th percentile. */

@@ -18,7 +18,7 @@ import {
   parseOptions,
   usageError,
 } from './command.ts';
-import { tableOf } from './risk-command.ts';
+import { riskTable } from './risk-command.ts';
 import { SIGNER_HELP, SIGNER_OPTIONS, signersOf, writeRequest } from './signer-options.ts';
 
 const OPTIONS = {
@@ -80,11 +80,11 @@ export function withdrawalTable(rows: readonly Withdrawal[], form: 'hex' | 'deci
     shortAddress(target),
     approvals.length === 0 ? '-' : `${approvals.length} signed, until ${approvals[0]?.expiry}`,
   ]);
-  return tableOf([['nonce', 'state', 'amount', 'token', 'target', 'approvals'], ...lines], new Set([0, 2]));
+  return riskTable([['nonce', 'state', 'amount', 'token', 'target', 'approvals'], ...lines], new Set([0, 2]));
 }
 
 /** How amounts are written. @throws CliError 64. */
-export function formOf(values: { readonly 'amount-text': string }): 'hex' | 'decimal' {
+export function withdrawalForm(values: { readonly 'amount-text': string }): 'hex' | 'decimal' {
   const form = values['amount-text'];
   if (form !== 'hex' && form !== 'decimal') throw usageError('--amount-text takes hex or decimal');
   return form;
@@ -111,7 +111,7 @@ async function actionOf(
     ...nonce,
     amount18,
     target: values.to,
-    amountText: formOf(values),
+    amountText: withdrawalForm(values),
   });
 }
 
@@ -153,7 +153,7 @@ example:
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
     const signers = signersOf(values);
-    const form = formOf(values);
+    const form = withdrawalForm(values);
     const isAction = positionals.length > 0 || values.cancel !== undefined;
     if (values.request !== undefined && (!isAction || values.execute !== undefined)) {
       throw usageError(

@@ -130,7 +130,7 @@ export class HttpTransport {
         });
       });
       request.once('error', (error) =>
-        reject(isConnected ? transportError(error) : unreachable(base, connectFault(error))),
+        reject(isConnected ? transportError(error) : unreachableAddress(base, connectFault(error))),
       );
       request.once('response', (response) => readBody(response).then(resolve, reject));
       request.end(body ?? undefined);
@@ -191,7 +191,7 @@ function isTimeout(error: Error): boolean {
   return error.name === 'AbortError' || error.name === 'TimeoutError';
 }
 
-export function unreachable(origin: string, reason: string): RingbookError {
+export function unreachableAddress(origin: string, reason: string): RingbookError {
   return new RingbookError({
     code: 'UNREACHABLE',
     message: `${origin} cannot be reached (${reason})`,

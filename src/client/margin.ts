@@ -18,7 +18,7 @@ import type {
   Position,
   Simulation,
 } from '../codec/reply-types.ts';
-import { AT_RISK, CLOSE_ALL_PREVIEW, MARGIN, POSITION, SIMULATION } from '../codec/shapes/account-shapes.ts';
+import { AT_RISK, CLOSE_ALL_PREVIEW, MARGIN, SIMULATION, USER_POSITION } from '../codec/shapes/account-shapes.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
 import type { UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
@@ -146,7 +146,7 @@ function amount18(text: string): string {
 }
 
 const readMargin = replyReader('margin', MARGIN);
-const readPosition = replyReader('position', POSITION);
+const readPosition = replyReader('position', USER_POSITION);
 const readPreview = replyReader('preview', CLOSE_ALL_PREVIEW);
 const readSimulation = replyReader('simulation', SIMULATION);
 const readAtRisk = replyReader('at risk', AT_RISK);

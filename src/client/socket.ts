@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import { parseJson } from '../codec/json-tree.ts';
 import type { SocketWatch } from './addresses.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
-import { connectFault, type SocketTarget, unreachable } from './http-transport.ts';
+import { connectFault, type SocketTarget, unreachableAddress } from './http-transport.ts';
 
 /** Pauses between attempts to connect. */
 export const RECONNECT_MS = 100;
@@ -37,7 +37,7 @@ export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) 
         .then(reject, reject)
         .finally(() => socket.terminate());
     });
-    socket.on('error', (error) => reject(unreachable(target.base, connectFault(error))));
+    socket.on('error', (error) => reject(unreachableAddress(target.base, connectFault(error))));
     socket.once('open', () => {
       cutWhenSilent(socket, target.watch ?? null);
       socket.once('close', (code) => {

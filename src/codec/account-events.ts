@@ -2,7 +2,7 @@
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 
-export type AccountEvent =
+export type AccountEventView =
   | {
       readonly kind: 'depositLanded';
       /** The address form if the deposit exceeded its cap. */
@@ -36,7 +36,7 @@ export type AccountEvent =
       readonly timestampNs: TimestampNs;
     };
 
-export function accountEvent(user: UserId, event: AccountEvent): string {
+export function accountEvent(user: UserId, event: AccountEventView): string {
   const who = `"user":"${user}","asset":"${event.asset}"`;
   const when = `"timestamp_ns":${event.timestampNs}`;
   switch (event.kind) {

@@ -14,20 +14,20 @@
 import type { TSchema } from '@sinclair/typebox';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type {
-  ActionRead,
+  AccountTypeRead,
   ActionRequest,
+  AttachedMakerOrder,
   AuthRequest,
-  MakerOrder,
+  SettlementAction,
   SettlementRead,
-  SettlementRequest,
   SettlementRequestRead,
   SignedAddSigner,
   SignedClosePosition,
+  SignedRead,
   SignedSettlement,
   SignedTransfer,
   SignedWithdrawal,
   SignedWithdrawalCancel,
-  TargetAccountType,
   TransferRead,
 } from './action-types.ts';
 import { canonicalText } from './canonical-text.ts';
@@ -52,7 +52,7 @@ import { signingBytes } from './signed-text.ts';
  * @param toDomain makes of `inner` as it was read, and signed, what the node works with.
  */
 function decodeAction<Read, Inner>(
-  shape: Shape<unknown, ActionRead<Read>>,
+  shape: Shape<unknown, SignedRead<Read>>,
   [bytes, start, end]: readonly [bytes: Uint8Array, start: number, end: number],
   toDomain: (read: Read) => Inner,
 ): Outcome<ActionRequest<Inner>> {
@@ -63,7 +63,7 @@ function decodeAction<Read, Inner>(
 /** The request that was read with `shape`. */
 function actionOf<Read, Inner>(
   shape: TSchema,
-  { inner, signature, additionalSigners }: ActionRead<Read>,
+  { inner, signature, additionalSigners }: SignedRead<Read>,
   toDomain: (read: Read) => Inner,
 ): ActionRequest<Inner> {
   const text = signingBytes(canonicalText(signedMember(shape), inner));
@@ -82,7 +82,7 @@ export function decodeTransfer(bytes: Uint8Array, start: number, end: number): O
   }));
 }
 
-function accountType(type: NonNullable<TransferRead['targetAccountType']>): TargetAccountType {
+function accountType(type: NonNullable<TransferRead['targetAccountType']>): AccountTypeRead {
   if (typeof type === 'string') return { kind: type };
   if ('Isolated' in type) return { kind: 'Isolated', asset: type.Isolated.asset };
   return { kind: 'Spot' in type ? 'Spot' : 'CrossMargin' };
@@ -112,7 +112,7 @@ export function decodeWithdrawalCancel(
   return decodeAction(WITHDRAWAL_CANCEL_REQUEST, [bytes, start, end], (inner) => inner);
 }
 
-export function decodeSettlement(bytes: Uint8Array, start: number, end: number): Outcome<SettlementRequest> {
+export function decodeSettlement(bytes: Uint8Array, start: number, end: number): Outcome<SettlementAction> {
   const read = decodeShape(SETTLEMENT_REQUEST, bytes, start, end);
   if (!read.ok) return read;
   const { inner, makerOrder } = read.value;
@@ -129,7 +129,7 @@ function toDomain(read: SettlementRead): SignedSettlement {
 function textsOf(
   { nonce, requestId }: SettlementRead,
   plain: Uint8Array,
-): Pick<SettlementRequest, 'text' | 'otherText'> {
+): Pick<SettlementAction, 'text' | 'otherText'> {
   if (typeof nonce === 'number') return { text: plain, otherText: null };
   const tail = requestId === null ? '}' : `,"request_id":"${requestId}"}`;
   const head = Buffer.from(plain).toString('latin1').slice(0, -tail.length);
@@ -137,7 +137,7 @@ function textsOf(
   return nonce === null ? { text: ended, otherText: plain } : { text: plain, otherText: ended };
 }
 
-function makerOrderOf({ inner, signature }: NonNullable<SettlementRequestRead['makerOrder']>): MakerOrder {
+function makerOrderOf({ inner, signature }: NonNullable<SettlementRequestRead['makerOrder']>): AttachedMakerOrder {
   return { ...inner, signature, text: signingBytes(canonicalText(MAKER_ORDER, inner)) };
 }
 

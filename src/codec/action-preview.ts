@@ -36,17 +36,17 @@ import { STRING_DECODED_MAX } from './signed-text.ts';
 
 type AnyShape = ObjectShape<string>;
 
-export type ActionKind = 'create' | 'replace' | 'cancel' | 'amend' | 'batch-create' | 'batch-replace';
+export type PreviewKind = 'create' | 'replace' | 'cancel' | 'amend' | 'batch-create' | 'batch-replace';
 
 export type ActionPreview = FrameHead & NamedOrders;
 
 interface NamedOrders {
-  readonly kind: ActionKind;
+  readonly kind: PreviewKind;
   /** One for a single action; those of a batch in order of submission, at most BATCH_ITEMS_MAX. */
   readonly orders: readonly Correlation[];
 }
 
-const KIND: Readonly<Record<Tag, ActionKind>> = {
+const KIND: Readonly<Record<Tag, PreviewKind>> = {
   CreateOrderRequest: 'create',
   ReplaceOrderRequest: 'replace',
   CancelOrderRequest: 'cancel',
@@ -102,7 +102,7 @@ export function previewFrame(bytes: Uint8Array, takesShort = false): ActionPrevi
 }
 
 /** The orders of the body of a REST request; null as for a frame. */
-export function previewBody(kind: ActionKind, body: Uint8Array): readonly Correlation[] | null {
+export function previewBody(kind: PreviewKind, body: Uint8Array): readonly Correlation[] | null {
   const cursor = previewCursor;
   cursor.reset(body, 0, body.length);
   return previewKind(cursor, kind, true)?.orders ?? null;
@@ -123,7 +123,7 @@ function previewData(cursor: JsonCursor, isLast: boolean): NamedOrders | null {
   return named;
 }
 
-function previewKind(cursor: JsonCursor, kind: ActionKind, isLast: boolean): NamedOrders | null {
+function previewKind(cursor: JsonCursor, kind: PreviewKind, isLast: boolean): NamedOrders | null {
   if (kind === 'batch-create' || kind === 'batch-replace') return previewBatch(cursor, kind);
   const order = previewOrder(cursor, kind, isLast);
   return order === null ? null : { kind, orders: [order] };

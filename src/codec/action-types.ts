@@ -14,7 +14,7 @@ export interface ActionRequest<Inner> extends Signatures {
 }
 
 /** What is read of an action: its signed object and the signatures over it. */
-export interface ActionRead<Inner> {
+export interface SignedRead<Inner> {
   readonly inner: Inner;
   readonly signature: Uint8Array;
   /** Null: absent. */
@@ -27,12 +27,12 @@ export interface AuthRequest extends Signatures {
   readonly nonce: string;
 }
 
-export type AuthRead = Omit<ActionRead<never>, 'inner'> & { readonly user: SpelledUser; readonly nonce: string };
+export type AuthRead = Omit<SignedRead<never>, 'inner'> & { readonly user: SpelledUser; readonly nonce: string };
 
 // ---- between sub-accounts (wire.md 7.17)
 
 /** The kind of a sub-account that a transfer creates. */
-export type TargetAccountType =
+export type AccountTypeRead =
   | { readonly kind: 'Spot' | 'CrossMargin' }
   | { readonly kind: 'Isolated'; readonly asset: SpelledAsset };
 
@@ -43,7 +43,7 @@ export interface SignedTransfer {
   readonly transferAsset: SpelledAsset;
   /** Base-10 text of 18-decimal units, below 2^256. */
   readonly transferAmount: string;
-  readonly targetAccountType: TargetAccountType | null;
+  readonly targetAccountType: AccountTypeRead | null;
   /** u64. */
   readonly nonce: bigint;
 }
@@ -111,7 +111,7 @@ export interface SignedSettlement {
 }
 
 /** What a market maker signs. */
-export interface MakerOrder {
+export interface AttachedMakerOrder {
   readonly maker: SpelledUser;
   readonly settler: SpelledUser;
   readonly expiresNs: bigint;
@@ -119,10 +119,10 @@ export interface MakerOrder {
   readonly text: Uint8Array;
 }
 
-export interface SettlementRequest extends ActionRequest<SignedSettlement> {
+export interface SettlementAction extends ActionRequest<SignedSettlement> {
   /** The other text that verifies; null with a nonce. */
   readonly otherText: Uint8Array | null;
-  readonly makerOrder: MakerOrder | null;
+  readonly makerOrder: AttachedMakerOrder | null;
 }
 
 /** A `nonce` or `vault` that is undefined is absent. */
@@ -137,7 +137,7 @@ export interface MakerOrderRead {
   readonly expiresNs: TimestampNs;
 }
 
-export interface SettlementRequestRead extends ActionRead<SettlementRead> {
+export interface SettlementRequestRead extends SignedRead<SettlementRead> {
   readonly makerOrder: { readonly inner: MakerOrderRead; readonly signature: Uint8Array } | null;
 }
 

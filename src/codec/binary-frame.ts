@@ -12,7 +12,7 @@
  */
 import { ACTION_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { ActionKind, ActionPreview } from './action-preview.ts';
+import type { ActionPreview, PreviewKind } from './action-preview.ts';
 import {
   type BinaryFrame,
   type ControlAction,
@@ -33,12 +33,12 @@ import {
   checkedReplace,
   type ReplaceRequest,
 } from './order-actions.ts';
-import { type Batch, distinctOrders, wholeBatch } from './order-batches.ts';
+import { distinctOrders, type OrderBatch, wholeBatch } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
 const UNSOUND: Reject = reject('INVALID_REQUEST', 'the frame is no FlatBuffers message of schemas/control.fbs');
 const NO_REQUEST: Reject = reject('INVALID_REQUEST', 'the body is no request', 'body');
-const KIND_OF: Readonly<Record<number, ActionKind>> = {
+const KIND_OF: Readonly<Record<number, PreviewKind>> = {
   [Body.Create]: 'create',
   [Body.Replace]: 'replace',
   [Body.Cancel]: 'cancel',
@@ -109,7 +109,12 @@ function replaceRequestAt(at: number): ReplaceRequest {
   return checkedReplace(replaceAt(at), frameFault());
 }
 
-function batchAt<Request>(at: number, list: string, field: FieldLayout, read: (at: number) => Request): Batch<Request> {
+function batchAt<Request>(
+  at: number,
+  list: string,
+  field: FieldLayout,
+  read: (at: number) => Request,
+): OrderBatch<Request> {
   const count = reader.count(at, field);
   const items: Request[] = [];
   for (let index = 0; index < Math.min(count, field.most); index += 1) items.push(read(reader.item(at, field, index)));

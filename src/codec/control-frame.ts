@@ -32,7 +32,7 @@ import {
   readCreate,
   readReplace,
 } from './order-actions.ts';
-import { type Batch, CREATE_LISTS, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
+import { CREATE_LISTS, type OrderBatch, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
 /** The single actions, each with its own response. */
@@ -61,8 +61,8 @@ export type ControlBody =
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
   | { readonly kind: 'amend'; readonly request: AmendRequest }
-  | { readonly kind: 'batch-create'; readonly batch: Batch<CreateRequest> }
-  | { readonly kind: 'batch-replace'; readonly batch: Batch<ReplaceRequest> };
+  | { readonly kind: 'batch-create'; readonly batch: OrderBatch<CreateRequest> }
+  | { readonly kind: 'batch-replace'; readonly batch: OrderBatch<ReplaceRequest> };
 
 export interface MalformedBody {
   readonly kind: 'malformed';

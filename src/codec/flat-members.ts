@@ -44,7 +44,7 @@ import {
   SCHEMES,
   SIGNATURE_BYTES,
 } from './signatures.ts';
-import { assetOf, NO_ASSET, NO_USER, type SpelledAsset, type SpelledUser, STRING_DECODED_MAX } from './signed-text.ts';
+import { assetIn, NO_ASSET, NO_USER, type SpelledAsset, type SpelledUser, STRING_DECODED_MAX } from './signed-text.ts';
 import { NO_BYTES } from './text-writer.ts';
 
 const USER_BYTES = 32;
@@ -150,7 +150,7 @@ export function userAt(at: number, field: FieldLayout, name: string): SpelledUse
 
 export function assetAt(at: number, field: FieldLayout, name: string): SpelledAsset {
   const text = textAt(at, field, name);
-  const asset = assetOf(text);
+  const asset = assetIn(text);
   if (asset !== null) return asset;
   invalid(name, 'expected an asset id');
   return NO_ASSET;

@@ -4,7 +4,7 @@
  */
 import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { AtRisk, AtRiskSide } from '../core/market-figures.ts';
+import type { AtRiskFigures, AtRiskSide } from '../core/market-figures.ts';
 import { SIDE_WORD, type Side } from '../core/order-terms.ts';
 import type { Amount18 } from '../core/units.ts';
 import { quote } from './json-writer.ts';
@@ -40,13 +40,13 @@ export interface HeldPositionView {
 }
 
 /** A figure that is not complete, and why (wire-additions.md 9.1). */
-export interface MarginWarning {
+export interface MarginWarningView {
   readonly subAccount: number;
   readonly code: 'PRICE_MISSING' | 'PRICE_STALE';
   readonly assetId: AssetId;
 }
 
-export interface MarginView {
+export interface MarginFiguresView {
   readonly equity: Amount18;
   /** Trading capacity. */
   readonly available: Amount18;
@@ -61,10 +61,10 @@ export interface MarginView {
 }
 
 /** As an account is shown by itself. */
-export interface ShownMargin extends MarginView {
+export interface ShownMargin extends MarginFiguresView {
   /** Null while a price is missing. */
   readonly maintenanceRequirement: Amount18 | null;
-  readonly warnings: readonly MarginWarning[];
+  readonly warnings: readonly MarginWarningView[];
 }
 
 /** By sub-account index. */
@@ -90,7 +90,7 @@ export interface ClosePreviewView {
 
 export interface SimulationView {
   /** Figures of the account after the trade. */
-  readonly figures: MarginView;
+  readonly figures: MarginFiguresView;
   /** Capacity after the trade minus capacity before. */
   readonly impact: Amount18;
   readonly isAccepted: boolean;
@@ -160,12 +160,12 @@ export function marginReply(views: MarginViews, withPositions: boolean): string 
   return `${accounts.slice(0, -1)},"warnings":${bareArray(warnings)}}`;
 }
 
-const WARNING_TEXT: Readonly<Record<MarginWarning['code'], string>> = {
+const WARNING_TEXT: Readonly<Record<MarginWarningView['code'], string>> = {
   PRICE_MISSING: 'no price of the asset is stored',
   PRICE_STALE: 'the price of the asset is not usable: the last stored one counts',
 };
 
-function marginWarning({ subAccount, code, assetId }: MarginWarning): string {
+function marginWarning({ subAccount, code, assetId }: MarginWarningView): string {
   return `{"sub_account":${subAccount},"code":"${code}","message":${quote(WARNING_TEXT[code])},"asset":"${assetId}"}`;
 }
 
@@ -195,7 +195,7 @@ export function simulationReply({ figures, impact, isAccepted, liquidationPrice 
 }
 
 /** The frame of `/liquidation/at_risk/ws` (STR-06). */
-export function atRisk({ timestampNs, assets }: AtRisk): string {
+export function atRisk({ timestampNs, assets }: AtRiskFigures): string {
   const texts = assets.map(
     ({ assetId, long, short }) => `"${assetId}":{"long":${sideAtRisk(long)},"short":${sideAtRisk(short)}}`,
   );

@@ -10,12 +10,12 @@ import type { AssetId } from '../core/ids.ts';
 import type {
   BookLevel,
   DepthLevels,
-  Kline,
-  KlinePage,
+  InterestFigures,
+  KlineFigures,
+  KlineFiguresPage,
   MarketQuotes,
-  OpenInterest,
-  PublicTrade,
   QuotedTicker,
+  TradeFigures,
   WidePage,
 } from '../core/market-figures.ts';
 import { SIDE } from '../core/order-terms.ts';
@@ -64,7 +64,7 @@ function levelsJson(market: MarketText, levels: readonly number[]): string {
 }
 
 /** @param width of the row in seconds. */
-export function klineJson(market: MarketText, kline: Kline, width = 1): string {
+export function klineJson(market: MarketText, kline: KlineFigures, width = 1): string {
   const price = (raw: RawPrice): string => rawText(raw, market.priceDecimals);
   return (
     `{"open":"${price(kline.open)}","high":"${price(kline.high)}","low":"${price(kline.low)}",` +
@@ -74,12 +74,12 @@ export function klineJson(market: MarketText, kline: Kline, width = 1): string {
 }
 
 /** A frame of `/klines/diff/{asset_id}`: always an array (wire.md 9.3). */
-export function klinesFrameJson(market: MarketText, rows: readonly Kline[], width = 1): string {
+export function klinesFrameJson(market: MarketText, rows: readonly KlineFigures[], width = 1): string {
   return `[${rows.map((row) => klineJson(market, row, width)).join(',')}]`;
 }
 
 /** The reply of `GET /klines/{asset_id}`. */
-export function klinePageJson(market: MarketText, page: KlinePage): string {
+export function klinePageJson(market: MarketText, page: KlineFiguresPage): string {
   return `{${pageMembers(market, page, 1)}}`;
 }
 
@@ -89,7 +89,7 @@ export function widePageJson(market: MarketText, page: WidePage): string {
   return `{${pageMembers(market, page, width)},"interval_s":${width},"truncated_before_ns":${truncatedBeforeNs ?? 'null'}}`;
 }
 
-function pageMembers(market: MarketText, { rows, page, limit, total }: KlinePage, width: number): string {
+function pageMembers(market: MarketText, { rows, page, limit, total }: KlineFiguresPage, width: number): string {
   const totalPages = Math.ceil(total / limit);
   const hasNext = page + 1 < totalPages;
   return (
@@ -101,7 +101,7 @@ function pageMembers(market: MarketText, { rows, page, limit, total }: KlinePage
 /** `buyer_is_maker` is true when the taker sold. */
 export function publicTradeJson(
   market: MarketText,
-  trade: PublicTrade,
+  trade: TradeFigures,
   status: 'Pending' | 'Confirmed' | 'Rollbacked' = 'Confirmed',
 ): string {
   return (
@@ -159,7 +159,7 @@ export function amountOrNull(amount: Amount18 | null): string {
 }
 
 /** A row of `/openinterest` (wire-additions.md 6.2). */
-export function openInterestJson({ assetId }: MarketText, interest: OpenInterest | null): string {
+export function openInterestJson({ assetId }: MarketText, interest: InterestFigures | null): string {
   return (
     `{"asset_id":"${assetId}","long":${amountOrNull(interest?.long ?? null)},` +
     `"short":${amountOrNull(interest?.short ?? null)},"timestamp_ns":${interest?.changedNs ?? 'null'}}`

@@ -19,7 +19,7 @@ import type { JsonCursor } from './json-cursor.ts';
 import { objectShape } from './json-shape.ts';
 import { type CreateRequest, type ReplaceRequest, readCreate, readReplace } from './order-actions.ts';
 
-export interface Batch<Request> {
+export interface OrderBatch<Request> {
   /** In submission order; 1 to 50 unless there is a fault. */
   readonly items: readonly Request[];
   /** Why the whole batch is rejected, or null. */
@@ -40,18 +40,18 @@ const TOO_MANY = reject('INVALID_REQUEST', `a batch has at most ${BATCH_ITEMS_MA
 const REPEATED = reject('INVALID_REQUEST', 'a batch names an order once', 'order_id');
 
 /** The body of `POST /orders/batch-create`. @returns INVALID_REQUEST for an invalid shape. */
-export function decodeBatchCreate(bytes: Uint8Array, start: number, end: number): Outcome<Batch<CreateRequest>> {
+export function decodeBatchCreate(bytes: Uint8Array, start: number, end: number): Outcome<OrderBatch<CreateRequest>> {
   return decodeText(bytes, start, end, readBatchCreate);
 }
 
 /** The body of `PATCH /orders/batch-replace`. @returns INVALID_REQUEST for an invalid shape. */
-export function decodeBatchReplace(bytes: Uint8Array, start: number, end: number): Outcome<Batch<ReplaceRequest>> {
+export function decodeBatchReplace(bytes: Uint8Array, start: number, end: number): Outcome<OrderBatch<ReplaceRequest>> {
   return decodeText(bytes, start, end, readBatchReplace);
 }
 
 /** Reads the body at the cursor. @returns null exactly when the cursor has failed. */
-export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null {
-  let batch: Batch<CreateRequest> | null = null;
+export function readBatchCreate(cursor: JsonCursor): OrderBatch<CreateRequest> | null {
+  let batch: OrderBatch<CreateRequest> | null = null;
   cursor.enterObject();
   for (let name = cursor.nextMember(CREATES); name !== null; name = cursor.nextMember(CREATES)) {
     batch = readItems(cursor, readCreate, name);
@@ -60,8 +60,8 @@ export function readBatchCreate(cursor: JsonCursor): Batch<CreateRequest> | null
 }
 
 /** As `readBatchCreate`. The id alone identifies an order, in any market (AMB-26). */
-export function readBatchReplace(cursor: JsonCursor): Batch<ReplaceRequest> | null {
-  const batches: Batch<ReplaceRequest>[] = [];
+export function readBatchReplace(cursor: JsonCursor): OrderBatch<ReplaceRequest> | null {
+  const batches: OrderBatch<ReplaceRequest>[] = [];
   if (cursor.kind() === 'array') batches.push(readItems(cursor, readReplace, ''));
   else {
     cursor.enterObject();
@@ -75,18 +75,18 @@ export function readBatchReplace(cursor: JsonCursor): Batch<ReplaceRequest> | nu
 }
 
 /** The batch, with its fault where it contains an order twice. */
-export function distinctOrders(batch: Batch<ReplaceRequest>): Batch<ReplaceRequest> {
+export function distinctOrders(batch: OrderBatch<ReplaceRequest>): OrderBatch<ReplaceRequest> {
   const names = new Set(batch.items.map(({ request }) => request.orderId));
   return batch.fault === null && names.size < batch.items.length ? { ...batch, fault: REPEATED } : batch;
 }
 
 /** The batch, with its fault where its size is none. @param count of all items; at most fifty of them are given. */
-export function wholeBatch<Request>(list: string, items: readonly Request[], count: number): Batch<Request> {
+export function wholeBatch<Request>(list: string, items: readonly Request[], count: number): OrderBatch<Request> {
   return { list, items, fault: count === 0 ? EMPTY : count > BATCH_ITEMS_MAX ? TOO_MANY : null };
 }
 
 /** Where a batch with a fault has it, from the batch's own value on, and which order that names. */
-export function placeOfFault({ items, fault, list }: Batch<CreateRequest> | Batch<ReplaceRequest>): {
+export function placeOfFault({ items, fault, list }: OrderBatch<CreateRequest> | OrderBatch<ReplaceRequest>): {
   readonly path: string;
   readonly orderId: OrderId | null;
 } {
@@ -101,7 +101,7 @@ function readItems<Request>(
   cursor: JsonCursor,
   read: (cursor: JsonCursor) => Request | null,
   list: string,
-): Batch<Request> {
+): OrderBatch<Request> {
   const items: Request[] = [];
   let count = 0;
   cursor.enterArray();

@@ -19,14 +19,14 @@ import {
   open,
   openWord,
   type Shape,
-  SIDE,
+  SIDE_WORDS,
   SUB_ACCOUNT,
   unread,
   words,
 } from './shapes/shape-kit.ts';
 
 /** The record with the names it has on the wire. */
-export interface OrderRecordView {
+export interface OrderReply {
   readonly order_id: string;
   readonly base_asset: string;
   readonly side: 'Buy' | 'Sell';
@@ -67,7 +67,7 @@ const STATUS: Shape<OrderStatus> = words(...ORDER_STATUSES);
 const RECORD_MEMBERS = {
   order_id: ORDER_ID,
   base_asset: inside('assetId', ASSET_ID),
-  side: SIDE,
+  side: SIDE_WORDS,
   limit_price: nullable(DECIMAL),
   quantity: nullable(DECIMAL),
   amount: nullable(DECIMAL),
@@ -97,14 +97,14 @@ const RECORD_MEMBERS = {
   trigger_enabled_quantity: unread(nullable(DECIMAL)),
 } as const;
 
-export const ORDER_RECORD: Shape<OrderRecordView, OrderRecord> = named(
+export const ORDER_RECORD: Shape<OrderReply, OrderRecord> = named(
   'OrderRecord',
   'An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`; market in quote: `amount`',
   open(RECORD_MEMBERS),
 );
 
 /** What market data shows of an order beside its record (wire-additions.md 8.4). */
-export interface OrderTerms {
+export interface ShownTerms {
   readonly subAccount: number;
   /** Bits of ORDER_FLAG. */
   readonly flags: number;
@@ -113,7 +113,7 @@ export interface OrderTerms {
   readonly timestampNs: bigint;
 }
 
-interface UserOrderRecordView extends OrderRecordView {
+interface UserOrderRecordView extends OrderReply {
   readonly account_index: number;
   readonly is_spot: boolean;
   readonly authorization_revision: bigint | null;
@@ -134,7 +134,7 @@ export const USER_ORDER_RECORD: Shape<UserOrderRecordView, UserOrder> = named(
 const writeUserOrder: (view: UserOrderRecordView) => string = replyWriter(USER_ORDER_RECORD);
 
 /** The JSON of a record on market data. */
-export function userOrderRecord(view: OrderRecordView, terms: OrderTerms): string {
+export function userOrderRecord(view: OrderReply, terms: ShownTerms): string {
   const { subAccount, flags, creationNs } = terms;
   return writeUserOrder({
     ...view,
@@ -146,4 +146,4 @@ export function userOrderRecord(view: OrderRecordView, terms: OrderTerms): strin
 }
 
 /** The JSON of a record. */
-export const orderRecord: (view: OrderRecordView) => string = replyWriter(ORDER_RECORD);
+export const orderRecord: (view: OrderReply) => string = replyWriter(ORDER_RECORD);

@@ -78,7 +78,7 @@ export function readUser(cursor: JsonCursor): SpelledUser {
 export function readAsset(cursor: JsonCursor): SpelledAsset {
   const known = cursor.readKnown(knownAssets);
   if (known !== null) return known;
-  const asset = assetOf(cursor.readString(STRING_DECODED_MAX));
+  const asset = assetIn(cursor.readString(STRING_DECODED_MAX));
   if (asset === null) cursor.fail('expected an asset id');
   return asset === null ? NO_ASSET : remembered(knownAssets, asset);
 }
@@ -89,7 +89,7 @@ export function readWord(cursor: JsonCursor, word: string): void {
 }
 
 /** An asset id in any accepted spelling; null for any other text. */
-export function assetOf(text: string): SpelledAsset | null {
+export function assetIn(text: string): SpelledAsset | null {
   const id = PLAIN_ASSET_FORM.test(text) ? (text as AssetId) : parseAssetId(text);
   return id === null ? null : { id, text };
 }

@@ -17,7 +17,7 @@ export interface DepthLevels {
 }
 
 /** A bucket with trades. `volume` is Σ raw price × raw quantity, exact. */
-export interface Kline {
+export interface KlineFigures {
   readonly openNs: TimestampNs;
   readonly open: RawPrice;
   readonly high: RawPrice;
@@ -26,9 +26,9 @@ export interface Kline {
   readonly volume: bigint;
 }
 
-export interface KlinePage {
+export interface KlineFiguresPage {
   /** Ascending in time. */
-  readonly rows: readonly Kline[];
+  readonly rows: readonly KlineFigures[];
   readonly page: number;
   readonly limit: number;
   /** Rows over all pages. */
@@ -36,7 +36,7 @@ export interface KlinePage {
 }
 
 /** A page of rows at a requested width. */
-export interface WidePage extends KlinePage {
+export interface WidePage extends KlineFiguresPage {
   /** Seconds. */
   readonly width: number;
   /** Rows that open before it are missing; null when nothing older was traded. */
@@ -44,7 +44,7 @@ export interface WidePage extends KlinePage {
 }
 
 /** A confirmed trade without its users. */
-export interface PublicTrade {
+export interface TradeFigures {
   readonly marketIndex: number;
   readonly tradeId: Sequence;
   readonly price: RawPrice;
@@ -54,7 +54,7 @@ export interface PublicTrade {
 }
 
 /** The rolling day of a market (AMB-100). */
-export interface Ticker {
+export interface TickerFigures {
   /** Price of the last trade; null before the first. */
   readonly lastPrice: RawPrice | null;
   /** Null without a trade in the window. `volume` is Σ raw price × raw quantity. */
@@ -77,7 +77,7 @@ export interface BookLevel {
 }
 
 /** Sums of an asset's legs over the margin positions of all users, in units of the asset, neither negative (AMB-54). */
-export interface OpenInterest {
+export interface InterestFigures {
   readonly long: Amount18;
   readonly short: Amount18;
   /** When either changed last. */
@@ -91,7 +91,7 @@ export interface MarketQuotes {
   readonly indexPrice: Amount18 | null;
   readonly bestBid: BookLevel | null;
   readonly bestAsk: BookLevel | null;
-  readonly openInterest: OpenInterest | null;
+  readonly openInterest: InterestFigures | null;
 }
 
 /** The prices that public reads show of an asset, USD, 18 decimals, each with its match or publish time. */
@@ -102,7 +102,7 @@ export interface ShownPrices {
 
 /** A market's ticker in full. */
 export interface QuotedTicker {
-  readonly ticker: Ticker;
+  readonly ticker: TickerFigures;
   readonly quotes: MarketQuotes;
 }
 
@@ -122,7 +122,7 @@ interface AtRiskAsset {
 }
 
 /** The global aggregate of `/liquidation/at_risk/ws` (STR-06, AMB-62). */
-export interface AtRisk {
+export interface AtRiskFigures {
   readonly timestampNs: TimestampNs;
   /** In the numeric order of assets, at most AT_RISK_ASSETS_MAX. */
   readonly assets: readonly AtRiskAsset[];

@@ -5,7 +5,7 @@
 
 import type { ClearingHook } from '../clearing/clearing-hooks.ts';
 import type { AnswerTo, ClearingQuery } from '../clearing/clearing-queries.ts';
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { must } from '../core/assert.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -22,7 +22,7 @@ export class ClearingClient {
   readonly #publication: Publication;
   readonly #nowNs: () => TimestampNs;
   readonly #wakeUp: () => void;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #waiting = new Map<number, (reply: ActionReply) => void>();
   #nextRequest = 1;
 
   constructor(publication: Publication, nowNs: () => TimestampNs, wakeUp: () => void) {
@@ -36,7 +36,7 @@ export class ClearingClient {
     return this.#waiting.size;
   }
 
-  command(command: OperatorCommand): Promise<Reply> {
+  command(command: OperatorCommand): Promise<ActionReply> {
     return this.#send(NodeCommand.typeId, NodeCommand.bytes, (request) => ({ ...command, request }));
   }
 
@@ -46,17 +46,17 @@ export class ClearingClient {
     return reply as Promise<Outcome<AnswerTo<Query>>>;
   }
 
-  hook(hook: ClearingHook): Promise<Reply> {
+  hook(hook: ClearingHook): Promise<ActionReply> {
     return this.#send(NodeHook.typeId, NodeHook.bytes, () => hook);
   }
 
-  replied(request: number, reply: Reply): void {
+  replied(request: number, reply: ActionReply): void {
     const resolve = must(this.#waiting.get(request), 'a reply belongs to a message');
     this.#waiting.delete(request);
     resolve(reply);
   }
 
-  #send(typeId: number, headBytes: number, value: (request: number) => unknown): Promise<Reply> {
+  #send(typeId: number, headBytes: number, value: (request: number) => unknown): Promise<ActionReply> {
     const request = this.#nextRequest;
     const text = encodePlain(value(request));
     const at = this.#waiting.size < WAITING_MAX ? this.#publication.claim(typeId, headBytes + text.length, true) : -1;

@@ -22,7 +22,7 @@ import {
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
-import type { ReduceCommand, ReleaseCommand } from './orders/book/order-events.ts';
+import type { ReduceCommand, ReleaseEvent } from './orders/book/order-events.ts';
 import type {
   PreparedAmend,
   PreparedCancel,
@@ -210,7 +210,7 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
   CancelAllOrders.write(v, at, { requestId, receivedNs, beforeNs, marketIndex, user, end });
 }
 
-export function writeRelease(v: Views, at: number, command: ReleaseCommand, receivedNs: bigint): void {
+export function writeRelease(v: Views, at: number, command: ReleaseEvent, receivedNs: bigint): void {
   const { order, triggered, quantity, budget, bound, room, marketIndex, end } = command;
   ReleaseOrder.write(v, at, {
     receivedNs: receivedNs as TimestampNs,

@@ -13,7 +13,7 @@ import {
   OrderRestoredAtBoot,
   PositionChanged,
 } from '../schema/generated/messages.ts';
-import type { RestoredOrder } from './orders/book/order-book-view.ts';
+import type { RestoredView } from './orders/book/order-book-view.ts';
 import type { AssetMarks } from './orders/margin/asset-risks.ts';
 
 const USER_WORDS = 8;
@@ -71,7 +71,7 @@ export function readMarketRisk(
 }
 
 /** The part of an OrderRestoredAtBoot that its record does not have. */
-export function readRestored(v: Views, at: number): RestoredOrder {
+export function readRestored(v: Views, at: number): RestoredView {
   const parentIdBytes = OrderRecord.parentIdBytes(v, at + OrderRestoredAtBoot.orderAt);
   return {
     inForce: OrderRestoredAtBoot.inForce(v, at),

@@ -6,7 +6,7 @@
 import { type ClearingEvent, readClearingEvent } from '../clearing/effect-codec.ts';
 import type { BalanceRow, PositionRow, PriceRow, UserRow } from '../clearing/rows.ts';
 import type { UnflushedWindow } from '../clearing/unflushed-window.ts';
-import type { AccountEvent } from '../codec/account-events.ts';
+import type { AccountEventView } from '../codec/account-events.ts';
 import { type AmountText, amountText } from '../codec/signed-text.ts';
 import { GATEWAY } from '../core/actor-names.ts';
 import { InvariantError } from '../core/assert.ts';
@@ -333,7 +333,7 @@ export class GatewayActor implements Actor {
 function accountEventOf(
   event: ClearingEvent,
   form: AmountText,
-): { readonly user: UserId; readonly event: AccountEvent } | null {
+): { readonly user: UserId; readonly event: AccountEventView } | null {
   switch (event.kind) {
     case 'depositLanded': {
       const { user, asset, amount, chainId, depositNonce, creditedNs } = event.row;

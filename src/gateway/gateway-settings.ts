@@ -8,7 +8,7 @@ import type { OrderSettings } from './orders/settings.ts';
 import type { FaultSettings } from './sessions/fault-budget.ts';
 
 /** @param json a stored row; what it lacks has its default. */
-export function readSettings(json: string): {
+export function readGatewaySettings(json: string): {
   readonly settings: OrderSettings;
   readonly feeAccount: UserId;
   readonly selfServiceMarkets: boolean;

@@ -10,7 +10,7 @@
  * Not here: sockets and frames (src/http), rings (gateway-actor.ts).
  */
 
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { riskTermsOf } from '../clearing/registry/registry-assets.ts';
 import { readMarkBandAge } from '../clearing/registry/stored-settings.ts';
 import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
@@ -20,7 +20,7 @@ import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { DISK_RESERVE_MIB, MARK_BAND_AGE_NS } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { AtRisk } from '../core/market-figures.ts';
+import type { AtRiskFigures } from '../core/market-figures.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Publication } from '../runtime/publication.ts';
@@ -34,20 +34,20 @@ import { RequestSignatures } from './actions/request-signatures.ts';
 import type { SignatureVerifier } from './actions/signature-verifier.ts';
 import { TimerMarks } from './actions/timer-marks.ts';
 import type { ClearingClient } from './clearing-client.ts';
-import { readSettings } from './gateway-settings.ts';
+import { readGatewaySettings } from './gateway-settings.ts';
 import { MarginPublisher } from './margin-publisher.ts';
 import type {
+  BookEvent,
   ClearedAccount,
-  OrderEvent,
   OrderSink,
   ReduceCommand,
-  ReleaseCommand,
-  UserTrade,
+  ReleaseEvent,
+  UserTradeEvent,
 } from './orders/book/order-events.ts';
 import type { OrderHistory } from './orders/history/order-history.ts';
 import type { AssetMarks } from './orders/margin/asset-risks.ts';
 import { OrderManager } from './orders/order-manager.ts';
-import { DEFAULT_SETTINGS, type OrderSettings } from './orders/settings.ts';
+import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from './orders/settings.ts';
 import type { PageReader } from './queries/history-thread.ts';
 import { MarginQueries } from './queries/margin-queries.ts';
 import { OrderQueries } from './queries/order-queries.ts';
@@ -81,7 +81,7 @@ interface GatewayParts {
   /** Requests a flush at the end of this turn of the event loop. */
   readonly wakeUp: () => void;
   /** Commands to clearing; answered after the flush. */
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   /** Queries to clearing about its applied state. */
   readonly ask: ClearingClient['ask'];
   readonly counted: GatewayCounters;
@@ -95,7 +95,7 @@ interface GatewayParts {
 export interface GatewayCounters extends FaultCounters {
   /** @param elapsedMs from the decoded create to its answer. */
   readonly order: (isReceived: boolean, elapsedMs: number) => void;
-  readonly fill: (status: UserTrade['status'], rollbackReason: string | null) => void;
+  readonly fill: (status: UserTradeEvent['status'], rollbackReason: string | null) => void;
   /** Counts every action; without it none are counted. */
   readonly actions?: ActionMeter;
 }
@@ -172,7 +172,7 @@ export class Gateway implements OrderSink {
   readonly #releases: ReleaseQueue;
   /** Users with a row in clearing: funds and orders make one, a session does not (AMB-139). */
   readonly #known = new Set<UserId>();
-  #atRisk: AtRisk | null = null;
+  #atRisk: AtRiskFigures | null = null;
   #lastTraced = 0;
 
   constructor(parts: GatewayParts) {
@@ -185,7 +185,7 @@ export class Gateway implements OrderSink {
     this.#parts = parts;
     const orders = new OrderManager({ sink: this, history: parts.history, idKey });
     this.orders = orders;
-    orders.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: parts.acks });
+    orders.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, acks: parts.acks });
     if (parts.isStalled !== undefined) orders.requests.isStalled = parts.isStalled;
     limits.isFunded = isFunded;
     this.limits = limits;
@@ -215,7 +215,7 @@ export class Gateway implements OrderSink {
     });
     const { entry } = this;
     const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
-    const markTimer = (user: UserId, runs: boolean): Promise<Reply> => command({ kind: 'markTimer', user, runs });
+    const markTimer = (user: UserId, runs: boolean): Promise<ActionReply> => command({ kind: 'markTimer', user, runs });
     const marks = parts.isCluster === true ? new TimerMarks(markTimer, wakeUp) : null;
     this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, wakeUp, marks });
     this.liquidations = new Liquidations({ orders, entry, command, wakeUp });
@@ -268,7 +268,7 @@ export class Gateway implements OrderSink {
   }
 
   /** What is at risk over all accounts, as clearing published it last; null before the first time (STR-06). */
-  atRisk(): AtRisk | null {
+  atRisk(): AtRiskFigures | null {
     return this.#atRisk;
   }
 
@@ -304,7 +304,7 @@ export class Gateway implements OrderSink {
   configChanged(row: ConfigRow): void {
     this.registry.configChanged(row);
     if (row.kind !== 'settings') return;
-    const { settings, faults, amountText, diskReserveMib } = readSettings(row.json);
+    const { settings, faults, amountText, diskReserveMib } = readGatewaySettings(row.json);
     this.diskReserveMib = diskReserveMib;
     this.#markBandAgeChanged(readMarkBandAge(row.json));
     this.#faults.settings = faults;
@@ -321,7 +321,7 @@ export class Gateway implements OrderSink {
     }
   }
 
-  atRiskChanged(view: AtRisk): void {
+  atRiskChanged(view: AtRiskFigures): void {
     this.#atRisk = view;
     this.streams.atRisk(view);
   }
@@ -342,7 +342,7 @@ export class Gateway implements OrderSink {
 
   // ---- emitted by the order manager
 
-  orderEvent(user: UserId, event: OrderEvent): void {
+  orderEvent(user: UserId, event: BookEvent): void {
     this.streams.orderEvent(user, event, this.nowNs());
   }
 
@@ -350,7 +350,7 @@ export class Gateway implements OrderSink {
     return this.streams.isRead(user, 'orders');
   }
 
-  userTrade(user: UserId, trade: UserTrade): void {
+  userTrade(user: UserId, trade: UserTradeEvent): void {
     this.streams.userTrade(user, trade, this.nowNs());
   }
 
@@ -358,7 +358,7 @@ export class Gateway implements OrderSink {
     return this.streams.isRead(user, 'trades') || this.streams.isRead(user, 'confirmed-trades');
   }
 
-  countFill(status: UserTrade['status'], rollbackReason: string | null): void {
+  countFill(status: UserTradeEvent['status'], rollbackReason: string | null): void {
     this.#parts.counted.fill(status, rollbackReason);
   }
 
@@ -374,7 +374,7 @@ export class Gateway implements OrderSink {
     return this.entry.reduce(command);
   }
 
-  release(command: ReleaseCommand): void {
+  release(command: ReleaseEvent): void {
     this.#releases.add(command);
   }
 

@@ -26,7 +26,7 @@ import { verify } from '../crypto/ed25519.ts';
 import type { RequestSignatures } from './actions/request-signatures.ts';
 import { BAD_SIGNATURE } from './actions/signature-verifier.ts';
 import { type SignerQueries, signedByOf } from './queries/signers.ts';
-import { checkNonce, completeLogin, type LoginProof } from './sessions/login.ts';
+import { checkLoginNonce, completeLogin, type LoginProof } from './sessions/login.ts';
 import { Nonces } from './sessions/nonces.ts';
 import { type LiveSession, Tokens } from './sessions/tokens.ts';
 import type { UserEventStreams } from './user-streams.ts';
@@ -79,7 +79,7 @@ export class UserSessions {
   /** Whether this is the user's nonce now: NONCE_NOT_FOUND, NONCE_EXPIRED, INVALID_NONCE, or null. */
   refuseNonce(user: UserId, nonce: string, place: LoginPlace = 'orders'): Reject | null {
     // mutant: nonce-of-its-listener
-    const checked = checkNonce(this.#nonces[place], { user, nonce }, this.#parts.nowNs());
+    const checked = checkLoginNonce(this.#nonces[place], { user, nonce }, this.#parts.nowNs());
     return checked.ok ? null : checked.reject;
   }
 

@@ -1,11 +1,11 @@
 /** What the gateway publishes to the sockets of users; src/http writes the frames (wire.md 9). */
-import type { AccountEvent } from '../codec/account-events.ts';
+import type { AccountEventView } from '../codec/account-events.ts';
 import type { PositionView } from '../codec/margin-replies.ts';
 import type { SettlementEvent } from '../codec/settlement-events.ts';
 import type { UserId } from '../core/ids.ts';
-import type { AtRisk } from '../core/market-figures.ts';
+import type { AtRiskFigures } from '../core/market-figures.ts';
 import type { TimestampNs } from '../core/units.ts';
-import type { OrderEvent, UserTrade } from './orders/book/order-events.ts';
+import type { BookEvent, UserTradeEvent } from './orders/book/order-events.ts';
 
 /** Streams of figures that are computed only for users with a reader. */
 export type MarginStream = 'positions' | 'account-stats';
@@ -14,16 +14,16 @@ type EventStream = 'orders' | 'trades' | 'confirmed-trades';
 
 /** Events for the streams of users: of one user, but for what is at risk over all. */
 export interface UserEventStreams {
-  orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void;
-  userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void;
+  orderEvent(user: UserId, event: BookEvent, timestampNs: TimestampNs): void;
+  userTrade(user: UserId, trade: UserTradeEvent, timestampNs: TimestampNs): void;
   /** After its flush. */
-  accountEvent(user: UserId, event: AccountEvent): void;
+  accountEvent(user: UserId, event: AccountEventView): void;
   /** Positions that changed, flushed (STR-03). */
   positions(user: UserId, views: readonly PositionView[], timestampNs: TimestampNs): void;
   /** Figures of one margin account that changed: the reply object of `/margin` (STR-04). */
   accountStats(user: UserId, reply: string, timestampNs: TimestampNs): void;
   /** What is at risk over all accounts has changed (STR-06). */
-  atRisk(view: AtRisk): void;
+  atRisk(view: AtRiskFigures): void;
   /** A settlement was approved: for market makers (STR-07). */
   pendingSettlement(event: SettlementEvent): void;
   /** Whether the user has a reader of this stream. */

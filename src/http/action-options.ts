@@ -18,7 +18,7 @@ interface ActionOptions {
   readonly isTimed: boolean;
 }
 
-export interface ControlOptions extends ActionOptions {
+export interface ControlActionOptions extends ActionOptions {
   readonly endsWithConnection: boolean;
 }
 
@@ -33,7 +33,7 @@ export function actionOptionsOf({ headers }: RequestHead): Outcome<ActionOptions
 export const CONTROL_MEMBERS: QueryMembers = { resend: 'once', timing: 'once', cancel_on_disconnect: 'once' };
 
 /** @returns INVALID_REQUEST with the key. */
-export function controlOptionsOf(head: RequestHead): Outcome<ControlOptions> {
+export function controlOptionsOf(head: RequestHead): Outcome<ControlActionOptions> {
   const query = new Query(head.query);
   const flags: boolean[] = [];
   for (const key of Object.keys(CONTROL_MEMBERS)) {

@@ -1,10 +1,10 @@
 /** Signed actions, one order a request (wire.md 7.4 to 7.6) or several of one kind (wire.md 7.7). */
 
-import { type ActionKind, previewBody } from '../codec/action-preview.ts';
+import { type PreviewKind, previewBody } from '../codec/action-preview.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { batchReply, operationResponse } from '../codec/operation-replies.ts';
 import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../codec/order-actions.ts';
-import { type Batch, decodeBatchCreate, decodeBatchReplace } from '../codec/order-batches.ts';
+import { decodeBatchCreate, decodeBatchReplace, type OrderBatch } from '../codec/order-batches.ts';
 import { BATCH_RESPONSE, OPERATION_RESPONSE } from '../codec/shapes/order-reply-shapes.ts';
 import {
   AMEND_REQUEST,
@@ -18,10 +18,10 @@ import { must } from '../core/assert.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
-import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
+import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
 import type { RouteDoc } from './api/route-doc.ts';
-import { assetOf, assetOfItem, correlationOf, correlationsOf } from './oms-actions.ts';
+import { assetOfItem, assetOfRequest, correlationOf, correlationsOf } from './oms-actions.ts';
 import { type GatewayRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
 import { sessionOf } from './oms-session.ts';
 import { WAITED_TOO_LONG } from './order-admission.ts';
@@ -190,7 +190,7 @@ export const ACTION_ROUTES: readonly GatewayRoute[] = [
   }),
 ];
 
-function actionOf<Kind extends SignedAction['kind'], Request>(
+function actionOf<Kind extends SignedEntry['kind'], Request>(
   kind: Kind,
   decoded: Outcome<Request>,
 ): Outcome<{ readonly kind: Kind; readonly request: Request }> {
@@ -200,7 +200,7 @@ function actionOf<Kind extends SignedAction['kind'], Request>(
 /** A batch, or the reason why it is rejected as a whole. */
 function batchOf<Kind extends SignedBatch['kind'], Request>(
   kind: Kind,
-  decoded: Outcome<Batch<Request>>,
+  decoded: Outcome<OrderBatch<Request>>,
 ): Outcome<{
   readonly batch: { readonly kind: Kind; readonly requests: readonly Request[] };
   readonly fault: Reject | null;
@@ -215,7 +215,7 @@ type ActionDoc = Omit<RouteDoc, 'bodyBytesMax' | 'reply'>;
 interface Action extends ActionDoc {
   readonly auth: 'session' | 'signed';
   readonly cost: 'action' | 'cancel';
-  readonly decode: (body: Uint8Array) => Outcome<SignedAction>;
+  readonly decode: (body: Uint8Array) => Outcome<SignedEntry>;
 }
 
 interface BatchAction extends Omit<ActionDoc, 'cost' | 'errors'> {
@@ -223,7 +223,7 @@ interface BatchAction extends Omit<ActionDoc, 'cost' | 'errors'> {
   readonly decode: (body: Uint8Array) => Outcome<AskedBatch>;
 }
 
-function actionRoute(kind: SignedAction['kind'], { decode, ...route }: Action): GatewayRoute {
+function actionRoute(kind: SignedEntry['kind'], { decode, ...route }: Action): GatewayRoute {
   return sessionRoute({
     ...route,
     ...urgencyOf(kind),
@@ -237,7 +237,7 @@ function actionRoute(kind: SignedAction['kind'], { decode, ...route }: Action): 
       const hops = services.newHops(options.value.isTimed);
       const action = decode(body);
       if (!action.ok) return action;
-      hops.parsed(kind, assetOf(action.value).id);
+      hops.parsed(kind, assetOfRequest(action.value).id);
       return accepted({ action: action.value, mayRetry: options.value.mayRetry, hops });
     },
     refusing: (refusal, { hops }) => hops.answered(refusal),
@@ -256,7 +256,7 @@ function actionRoute(kind: SignedAction['kind'], { decode, ...route }: Action): 
 
 /** An action with its sender's options. */
 interface AskedAction {
-  readonly action: SignedAction;
+  readonly action: SignedEntry;
   readonly mayRetry: boolean;
   readonly hops: ActionHops;
 }
@@ -315,7 +315,7 @@ interface Urgency {
 }
 
 /** When an action is read, and how an order is refused that waited too long: as a whole, charged like an accepted one. */
-function urgencyOf(kind: ActionKind): Urgency {
+function urgencyOf(kind: PreviewKind): Urgency {
   if (kind === 'cancel') return { urgency: 'cancel' };
   const shed = ({ services, orders }: RouteKit, call: HttpCall, body: Uint8Array): boolean => {
     const named = previewBody(kind, body);

@@ -9,7 +9,7 @@ import type { StreamSocket } from './uws-socket.ts';
 /** Maximum number of unflushed frames; the next one flushes immediately. */
 const FRAMES_MAX = 1_024;
 
-export class Channel<T> {
+export class StreamChannel<T> {
   readonly #sockets = new Set<StreamSocket<T>>();
   #frames: Uint8Array[] = [];
 

@@ -52,26 +52,26 @@ import {
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
-import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
+import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { DisconnectGroup } from '../gateway/orders/entry/disconnect-group.ts';
 import type { ActionAnswer } from '../gateway/orders/entry/pending-requests.ts';
-import type { ControlOptions } from './action-options.ts';
+import type { ControlActionOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
-import { Channel } from './channel.ts';
-import { assetOf, assetOfItem, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
+import { StreamChannel } from './channel.ts';
+import { assetOfItem, assetOfRequest, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { OmsConnection, UserStreams } from './oms-streams.ts';
 import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
-export interface ControlConnection extends OmsConnection {
+export interface ControlPeer extends OmsConnection {
   readonly connection: number;
-  readonly options: ControlOptions;
+  readonly options: ControlActionOptions;
   /** The connection's cancel-on-disconnect group, or null. */
   readonly group: DisconnectGroup | null;
   /** Collects the replies of one pass of the event loop; its only member is this socket. */
-  readonly answers: Channel<ControlConnection>;
+  readonly answers: StreamChannel<ControlPeer>;
   /** Frames that wait to be parsed. */
   readonly waiting: WaitingFrames;
 }
@@ -87,7 +87,7 @@ interface WaitingFrames {
   readonly orders: Map<string, number>;
 }
 
-type ControlSocket = StreamSocket<ControlConnection>;
+type ControlSocket = StreamSocket<ControlPeer>;
 type BatchBody = Extract<ControlBody, { readonly batch: unknown }>;
 
 const NO_ORDERS: readonly Correlation[] = [];
@@ -123,7 +123,7 @@ export class ControlConnections {
   #previewTurn = -1;
   #previewedInTurn = 0;
   /** Open connections with a cancel-on-disconnect group. */
-  readonly #groupConnections = new Set<ControlConnection>();
+  readonly #groupConnections = new Set<ControlPeer>();
 
   constructor(parts: ControlParts) {
     this.#services = parts.services;
@@ -135,7 +135,7 @@ export class ControlConnections {
   }
 
   /** The route without its admission. */
-  route(): Omit<StreamRoute<ControlConnection>, 'admit' | 'pattern'> {
+  route(): Omit<StreamRoute<ControlPeer>, 'admit' | 'pattern'> {
     const common = this.#streams.common();
     return {
       ...common,
@@ -154,14 +154,14 @@ export class ControlConnections {
     };
   }
 
-  begin(base: OmsConnection, options: ControlOptions): ControlConnection {
+  begin(base: OmsConnection, options: ControlActionOptions): ControlPeer {
     const connection = this.#services.entry.newConnection();
     const group = options.endsWithConnection ? new DisconnectGroup() : null;
     const waiting = {
       ...{ frames: 0, bytes: 0, source: new WorkSource(), cancels: new WorkSource() },
       orders: new Map<string, number>(),
     };
-    return { ...base, connection, options, group, answers: new Channel(), waiting };
+    return { ...base, connection, options, group, answers: new StreamChannel(), waiting };
   }
 
   /**
@@ -177,7 +177,7 @@ export class ControlConnections {
     this.#groupConnections.clear();
   }
 
-  #endGroup(connection: ControlConnection): void {
+  #endGroup(connection: ControlPeer): void {
     if (connection.group !== null && this.#groupConnections.delete(connection))
       this.#services.automaticCancels.connectionEnded(connection.group);
   }
@@ -354,7 +354,7 @@ export class ControlConnections {
     }
     const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
     if (isBatch) hops.parsedBatch(frame.kind, frame.batch.items.length);
-    else hops.parsed(frame.kind, assetOf(frame).id);
+    else hops.parsed(frame.kind, assetOfRequest(frame).id);
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
     if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
@@ -423,13 +423,7 @@ export class ControlConnections {
     socket.finish(1013, 'rate_limited');
   }
 
-  #act(
-    socket: ControlSocket,
-    address: FrameHead,
-    action: SignedAction,
-    refusal: Reject | null,
-    hops: ActionHops,
-  ): void {
+  #act(socket: ControlSocket, address: FrameHead, action: SignedEntry, refusal: Reject | null, hops: ActionHops): void {
     const { user, byCoSigners, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
     const correlation = correlationOf(action);
@@ -507,7 +501,7 @@ export class ControlConnections {
 }
 
 /** Replies have the version of the connection. */
-function addressOf({ version }: ControlConnection, head: FrameHead): FrameHead {
+function addressOf({ version }: ControlPeer, head: FrameHead): FrameHead {
   return head.version === 'binary'
     ? { version: head.version, requestId: head.requestId }
     : { version, requestId: head.requestId, isShort: isShort(head) };
@@ -525,7 +519,7 @@ function isShort(head: FrameHead): boolean {
 }
 
 /** What a frame that waits is about, in the form of its connection. */
-function previewOf({ isBinary, version }: ControlConnection, frame: Uint8Array): ActionPreview | null {
+function previewOf({ isBinary, version }: ControlPeer, frame: Uint8Array): ActionPreview | null {
   return isBinary ? previewBinaryFrame(frame) : previewFrame(frame, version === 1);
 }
 
@@ -539,7 +533,7 @@ function countOrders(waiting: Map<string, number>, orders: readonly Correlation[
 }
 
 /** The address of an error that belongs to no request. */
-function headWithoutRequest({ isBinary, version }: ControlConnection): FrameHead {
+function headWithoutRequest({ isBinary, version }: ControlPeer): FrameHead {
   return isBinary ? { version: 'binary', requestId: 0n } : { version, requestId: null };
 }
 

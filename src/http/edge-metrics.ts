@@ -9,7 +9,7 @@ import {
   READ_KINDS,
   REFUSAL_CODES,
   type ReadKind,
-  readMetric,
+  readMetricOf,
   readTimeMetric,
   refusalMetric,
   responseMetric,
@@ -80,8 +80,8 @@ export class EdgeMetrics {
     this.#refusals = new Map(REFUSAL_CODES.map((code) => [code, metrics.counter(refusalMetric(code))]));
     this.#readKinds = new Map(
       READ_KINDS.map((kind) => {
-        const accepted = metrics.counter(readMetric(kind, 'accepted'));
-        const rejected = metrics.counter(readMetric(kind, 'rejected'));
+        const accepted = metrics.counter(readMetricOf(kind, 'accepted'));
+        const rejected = metrics.counter(readMetricOf(kind, 'rejected'));
         return [kind, { accepted, rejected, times: metrics.histogram(readTimeMetric(kind)) }];
       }),
     );

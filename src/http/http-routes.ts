@@ -33,9 +33,9 @@ import {
   type CallParts,
   DEADLINE_MS_DEFAULT,
   HttpCall,
-  type HttpMethod,
   type HttpRoute,
   type Listener,
+  type RouteMethod,
 } from './uws-http.ts';
 
 const LATE: Reject = reject('TIMEOUT', 'the service did not answer in time');
@@ -63,7 +63,7 @@ const BODIES_ARRIVING_MAX = 8_192;
 export class HttpRoutes {
   readonly #app: TemplatedApp;
   readonly #listener: Listener;
-  readonly #methods = new Map<string, Set<HttpMethod>>();
+  readonly #methods = new Map<string, Set<RouteMethod>>();
   /** By method and pattern. */
   readonly #routes = new Map<string, HttpRoute>();
   readonly #socketPaths = new Set<string>();
@@ -125,7 +125,7 @@ export class HttpRoutes {
   }
 
   #addAt(pattern: string, route: HttpRoute): void {
-    const known = this.#methods.get(pattern) ?? new Set<HttpMethod>();
+    const known = this.#methods.get(pattern) ?? new Set<RouteMethod>();
     this.#methods.set(pattern, known.add(route.method));
     const parameterCount = parameterCountOf(pattern);
     const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const;

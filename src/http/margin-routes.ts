@@ -17,8 +17,8 @@ import { SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { BOOLEAN_WORD, LIMIT_QUERY, PAGE_QUERY, SUB_ACCOUNT_QUERY } from './api/query-docs.ts';
 import { answer, type GatewayRoute, nothing, type RequestParts, sessionRoute } from './oms-kit.ts';
-import { marketIn, pageOf, subAccountIn, subAccountsOf } from './path-values.ts';
-import type { Page, Query } from './query.ts';
+import { marketIn, pageAt, subAccountIn, subAccountsOf } from './path-values.ts';
+import type { PageWindow, Query } from './query.ts';
 import type { HttpCall } from './uws-http.ts';
 
 const POSITION_EXAMPLE =
@@ -127,19 +127,19 @@ export const MARGIN_ROUTES: readonly GatewayRoute[] = [
   }),
 ];
 
-interface PositionPage extends Page {
+interface PositionPage extends PageWindow {
   readonly subAccounts: readonly number[] | null;
 }
 
 function positionPageOf(query: Query): Outcome<PositionPage> {
-  const page = pageOf(query);
+  const page = pageAt(query);
   if (!page.ok) return page;
   const subAccounts = subAccountsOf(query);
   return subAccounts.ok ? accepted({ ...page.value, subAccounts: subAccounts.value }) : subAccounts;
 }
 
 /** One page of the positions that were found. */
-function answerPositions(call: HttpCall, found: Outcome<readonly PositionView[]>, { page, limit }: Page): void {
+function answerPositions(call: HttpCall, found: Outcome<readonly PositionView[]>, { page, limit }: PageWindow): void {
   answer(call, found, (views) => {
     const rows = views.map(position);
     const start = rowsBefore({ page, limit });

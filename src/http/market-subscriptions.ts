@@ -16,7 +16,7 @@ import type { SubscribedChannel, SubscriptionItem, SubscriptionOptions } from '.
 import { must } from '../core/assert.ts';
 import { type AssetId, parseAssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { DepthLevels, Kline, PublicTrade, QuotedTicker } from '../core/market-figures.ts';
+import type { DepthLevels, KlineFigures, QuotedTicker, TradeFigures } from '../core/market-figures.ts';
 import { accepted } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Clock } from '../core/units.ts';
@@ -82,7 +82,7 @@ export class MarketSubscriptions {
   /** Widths of klines with a topic, by market index. */
   readonly #widths = new Map<number, Set<number>>();
   /** Trades since the last flush, by market index. */
-  readonly #trades = new Map<number, PublicTrade[]>();
+  readonly #trades = new Map<number, TradeFigures[]>();
   readonly #touched = new Set<SubscribedSocket>();
   /** Sockets with a snapshot due and a queue that is short enough for it. */
   readonly #waiting = new Set<SubscribedSocket>();
@@ -127,14 +127,14 @@ export class MarketSubscriptions {
     this.#publishBest(market);
   }
 
-  trade(market: MarketDefinition, trade: PublicTrade): void {
+  trade(market: MarketDefinition, trade: TradeFigures): void {
     if (this.#topic('trades', market.assetId) === undefined) return;
     const trades = this.#trades.get(market.marketIndex);
     if (trades === undefined) this.#trades.set(market.marketIndex, [trade]);
     else trades.push(trade);
   }
 
-  klines(market: MarketDefinition, ofWidth: (width: number) => readonly Kline[]): void {
+  klines(market: MarketDefinition, ofWidth: (width: number) => readonly KlineFigures[]): void {
     for (const width of this.#widths.get(market.marketIndex) ?? []) {
       const topic = this.#topics.get(topicKey('klines', width, market.assetId));
       if (topic === undefined) continue;

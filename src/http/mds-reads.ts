@@ -47,7 +47,7 @@ import { type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import { type ClusterPlace, LEADER_ROUTE, leaderText } from './leader-route.ts';
 import { type GatewayRoute, nothing } from './oms-kit.ts';
-import { type Page, Query } from './query.ts';
+import { type PageWindow, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 import { MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
 import type { HttpCall, HttpHandler } from './uws-http.ts';
@@ -111,7 +111,7 @@ function marketRead<Asked>({ serve, ...route }: MarketDataRead<Asked, [MarketDef
   return marketDataRead<Asked>({
     ...route,
     serve: (kit, call, asked) => {
-      const market = marketOf(kit.marketData, call.head);
+      const market = marketOfPath(kit.marketData, call.head);
       if (market.ok) serve(kit, call, market.value, asked);
       else call.refuse(market.reject);
     },
@@ -303,7 +303,7 @@ class LastLength {
 }
 
 /** The market of the first path parameter, in any accepted spelling. */
-export function marketOf(marketData: MarketData, head: RequestHead): Outcome<MarketDefinition> {
+export function marketOfPath(marketData: MarketData, head: RequestHead): Outcome<MarketDefinition> {
   const assetId = parseAssetId(head.parameters[0] ?? '');
   const market = assetId === null ? undefined : marketData.find(assetId);
   return market === undefined ? rejected(reject('MARKET_NOT_FOUND', 'no such market')) : accepted(market);
@@ -317,21 +317,21 @@ export function chargeRead(budget: SharedBudget, now: TimestampNs, times: bigint
   return rateLimited('global', short.asked, short.available);
 }
 
-function answerTrades(call: HttpCall, marketData: MarketData, marketIndex: number | null, page: Page): void {
+function answerTrades(call: HttpCall, marketData: MarketData, marketIndex: number | null, page: PageWindow): void {
   const trades = marketData.trades(marketIndex, page.page, page.limit);
   const texts = trades.map((trade) => publicTradeJson(marketData.definition(trade.marketIndex), trade));
   call.reply(`[${texts.join(',')}]`);
 }
 
-function pageOf(query: Query): Outcome<Page> {
+function pageOf(query: Query): Outcome<PageWindow> {
   return query.page(TRADES_LIMIT.bounds);
 }
 
-function timesOfPage(_: MarketDataKit, { limit }: Page): bigint {
+function timesOfPage(_: MarketDataKit, { limit }: PageWindow): bigint {
   return timesOfRows(limit, PAGE_LIMIT_DEFAULT);
 }
 
-interface KlineShape extends Page {
+interface KlineShape extends PageWindow {
   /** Null is now. */
   readonly endNs: TimestampNs | null;
   /** Seconds; null when no interval was given. */
@@ -365,7 +365,7 @@ class PrintedDepth {
 
   /** By the length of the previous snapshot. */
   timesOf(head: RequestHead): bigint {
-    const market = marketOf(this.#marketData, head);
+    const market = marketOfPath(this.#marketData, head);
     return market.ok ? timesOfBytes(this.#printed.get(market.value.marketIndex)?.body.byteLength ?? 0) : 1n;
   }
 

@@ -15,7 +15,7 @@ import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../code
 import { type MdsChannel, welcomeFrame } from '../codec/stream-frames.ts';
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { DepthLevels, Kline, PublicTrade, QuotedTicker } from '../core/market-figures.ts';
+import type { DepthLevels, KlineFigures, QuotedTicker, TradeFigures } from '../core/market-figures.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Clock } from '../core/units.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
@@ -24,11 +24,11 @@ import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments } from './api/api-documents.ts';
 import { MDS_STREAMS } from './api/mds-streams-table.ts';
 import { patternOf, requestOf } from './api/route-doc.ts';
-import { Channel } from './channel.ts';
+import { StreamChannel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { type ClusterPlace, ONE_MACHINE, servingOf } from './leader-route.ts';
 import { MarketSubscriptions } from './market-subscriptions.ts';
-import { addMarketDataReads, intervalOf, MDS_ROUTES, marketOf } from './mds-reads.ts';
+import { addMarketDataReads, intervalOf, MDS_ROUTES, marketOfPath } from './mds-reads.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { type SocketChannel, SocketsOfPeer } from './passed-sockets.ts';
 import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
@@ -41,21 +41,21 @@ import { listenExclusively } from './uws-listen.ts';
 import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
 
 /** The stream of a socket. */
-type Subscription = { readonly channel: Channel<Subscription> };
+type Subscription = { readonly channel: StreamChannel<Subscription> };
 type MarketChannelName = 'marketdepth' | 'klines' | 'trades' | 'ticker';
-type MarketChannels = Readonly<Record<MarketChannelName, Channel<Subscription>>> & {
+type MarketChannels = Readonly<Record<MarketChannelName, StreamChannel<Subscription>>> & {
   /** Channels of klines at the other widths, by seconds: at most one for each width. */
-  readonly wideKlines: Map<number, Channel<Subscription>>;
+  readonly wideKlines: Map<number, StreamChannel<Subscription>>;
 };
 
 /** The streams: serialises frames of market data, once each, for all subscribers. */
 export class MarketStreams implements MarketDataSink {
   readonly #channels: MarketChannels[] = [];
-  readonly #touched = new Set<Channel<Subscription>>();
+  readonly #touched = new Set<StreamChannel<Subscription>>();
   readonly #onResyncWanted: (marketIndex: number) => void;
-  readonly allTrades: Channel<Subscription> = new Channel();
-  readonly allTickers: Channel<Subscription> = new Channel();
-  readonly tradeEvents: Channel<Subscription> = new Channel();
+  readonly allTrades: StreamChannel<Subscription> = new StreamChannel();
+  readonly allTickers: StreamChannel<Subscription> = new StreamChannel();
+  readonly tradeEvents: StreamChannel<Subscription> = new StreamChannel();
   /** Subscriptions of the multiplexed socket. */
   readonly subscriptions: MarketSubscriptions = new MarketSubscriptions();
 
@@ -64,17 +64,17 @@ export class MarketStreams implements MarketDataSink {
   }
 
   /** A market's channel; created on first use, so their number is bounded by the markets. */
-  of(marketIndex: number, name: MarketChannelName): Channel<Subscription> {
+  of(marketIndex: number, name: MarketChannelName): StreamChannel<Subscription> {
     return this.#of(marketIndex)[name];
   }
 
   /** The klines of a market at a width. @param width seconds, one of KLINE_WIDTHS. */
-  klinesOf(marketIndex: number, width: number): Channel<Subscription> {
+  klinesOf(marketIndex: number, width: number): StreamChannel<Subscription> {
     const { klines, wideKlines } = this.#of(marketIndex);
     if (width === 1) return klines;
     let channel = wideKlines.get(width);
     if (channel === undefined) {
-      channel = new Channel();
+      channel = new StreamChannel();
       wideKlines.set(width, channel);
     }
     return channel;
@@ -83,8 +83,8 @@ export class MarketStreams implements MarketDataSink {
   #of(marketIndex: number): MarketChannels {
     let channels = this.#channels[marketIndex];
     if (channels === undefined) {
-      const names = { marketdepth: new Channel<Subscription>(), klines: new Channel<Subscription>() };
-      channels = { ...names, trades: new Channel(), ticker: new Channel(), wideKlines: new Map() };
+      const names = { marketdepth: new StreamChannel<Subscription>(), klines: new StreamChannel<Subscription>() };
+      channels = { ...names, trades: new StreamChannel(), ticker: new StreamChannel(), wideKlines: new Map() };
       this.#channels[marketIndex] = channels;
     }
     return channels;
@@ -95,7 +95,11 @@ export class MarketStreams implements MarketDataSink {
     this.subscriptions.depthDiff(market, diff);
   }
 
-  klines(market: MarketDefinition, rows: readonly Kline[], ofWidth: (width: number) => readonly Kline[]): void {
+  klines(
+    market: MarketDefinition,
+    rows: readonly KlineFigures[],
+    ofWidth: (width: number) => readonly KlineFigures[],
+  ): void {
     this.#publish(this.of(market.marketIndex, 'klines'), () => klinesFrameJson(market, rows));
     for (const [width, channel] of this.#of(market.marketIndex).wideKlines) {
       this.#publish(channel, () => klinesFrameJson(market, ofWidth(width), width));
@@ -103,13 +107,13 @@ export class MarketStreams implements MarketDataSink {
     this.subscriptions.klines(market, ofWidth);
   }
 
-  trade(market: MarketDefinition, trade: PublicTrade): void {
+  trade(market: MarketDefinition, trade: TradeFigures): void {
     this.#publish(this.of(market.marketIndex, 'trades'), () => publicTradeJson(market, trade));
     this.#publish(this.allTrades, () => publicTradeJson(market, trade));
     this.subscriptions.trade(market, trade);
   }
 
-  tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void {
+  tradeEvent(market: MarketDefinition, trade: TradeFigures, status: TradeStatus): void {
     this.#publish(this.tradeEvents, () => `{"${status}":${publicTradeJson(market, trade, status)}}`);
   }
 
@@ -141,7 +145,7 @@ export class MarketStreams implements MarketDataSink {
     this.subscriptions.flush();
   }
 
-  #publish(channel: Channel<Subscription>, text: () => string): void {
+  #publish(channel: StreamChannel<Subscription>, text: () => string): void {
     if (channel.size === 0) return;
     channel.publish(text);
     this.#touched.add(channel);
@@ -281,7 +285,7 @@ export class MdsServer {
   }
 
   /** Query first, then the market. */
-  #klinesOf(head: RequestHead): Outcome<Channel<Subscription>> {
+  #klinesOf(head: RequestHead): Outcome<StreamChannel<Subscription>> {
     const width = intervalOf(new Query(head.query));
     if (!width.ok) return width;
     const market = this.#marketOf(head);
@@ -291,7 +295,7 @@ export class MdsServer {
   #addStream(
     pattern: string,
     name: MdsChannel,
-    channelOf: (head: RequestHead) => Outcome<Channel<Subscription>>,
+    channelOf: (head: RequestHead) => Outcome<StreamChannel<Subscription>>,
     query: QueryMembers = NO_MEMBERS,
   ): void {
     const welcome = Buffer.from(welcomeFrame(name));
@@ -313,6 +317,6 @@ export class MdsServer {
 
   /** The market of the first path parameter, in any accepted spelling. */
   #marketOf(head: RequestHead): Outcome<MarketDefinition> {
-    return marketOf(this.#marketData, head);
+    return marketOfPath(this.#marketData, head);
   }
 }

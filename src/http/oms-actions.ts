@@ -3,17 +3,17 @@ import type { ControlAction, Correlation } from '../codec/control-frame.ts';
 import type { SpelledAsset } from '../codec/signed-text.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { SignedAction, SignedBatch } from '../gateway/actions/order-entry.ts';
+import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 
 /** What an answer repeats of its request, letter by letter (wire.md 10.2). */
-export function correlationOf(action: SignedAction): Correlation {
+export function correlationOf(action: SignedEntry): Correlation {
   const kind: ControlAction = action.kind;
-  return { action: kind, orderId: orderIdOf(action), assetText: assetOf(action).text };
+  return { action: kind, orderId: orderIdOf(action), assetText: assetOfRequest(action).text };
 }
 
 /** The asset of its market. */
-export function assetOf(action: SignedAction): SpelledAsset {
+export function assetOfRequest(action: SignedEntry): SpelledAsset {
   switch (action.kind) {
     case 'create':
       return action.request.order.baseAsset;
@@ -26,7 +26,7 @@ export function assetOf(action: SignedAction): SpelledAsset {
   }
 }
 
-function orderIdOf(action: SignedAction): string {
+function orderIdOf(action: SignedEntry): string {
   switch (action.kind) {
     case 'create':
       return action.request.order.orderId;
@@ -52,6 +52,6 @@ export function assetOfItem(batch: SignedBatch, index: number): AssetId {
 }
 
 /** What a signed action costs (LIM-08, LIM-09), on `/control` as over REST (LIM-15). */
-export function costOf(action: SignedAction): Cost {
+export function costOf(action: SignedEntry): Cost {
   return action.kind === 'cancel' ? 'cancel' : 'action';
 }

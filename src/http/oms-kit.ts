@@ -21,7 +21,7 @@ import type { ApiDocuments } from './api/api-documents.ts';
 import { type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import type { ClusterPlace } from './leader-route.ts';
-import { OTHER_USER, READ_ONLY, type Session, sessionOf } from './oms-session.ts';
+import { type OmsSession, OTHER_USER, READ_ONLY, sessionOf } from './oms-session.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
@@ -72,7 +72,7 @@ interface SessionService<Asked> extends Service<Asked> {
   readonly about?: (refusal: Reject, asked: Asked) => Reject;
   /** Instead of serving an order that has waited too long. @returns false when it is to be served. */
   readonly shed?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
-  readonly serve: (kit: RouteKit, call: HttpCall, session: Session, asked: Asked) => void | Promise<void>;
+  readonly serve: (kit: RouteKit, call: HttpCall, session: OmsSession, asked: Asked) => void | Promise<void>;
 }
 
 /** A route of the gateway: what documents say of it, and how it is served. */
@@ -133,7 +133,7 @@ export function sessionRoute<Asked>(route: RouteDoc & SessionService<Asked>): Ga
   };
 }
 
-type Admission<Asked> = (kit: RouteKit, call: HttpCall, pathUser: UserId | null, asked: Asked) => Outcome<Session>;
+type Admission<Asked> = (kit: RouteKit, call: HttpCall, pathUser: UserId | null, asked: Asked) => Outcome<OmsSession>;
 
 /** The session of a request, charged; or why it has none. */
 function admissionOf<Asked>(route: SessionService<Asked>): Admission<Asked> {

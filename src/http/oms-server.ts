@@ -22,7 +22,7 @@ import { ApiDocuments, tradePage } from './api/api-documents.ts';
 import { MDS_STREAMS } from './api/mds-streams-table.ts';
 import { OMS_STREAMS } from './api/oms-streams-table.ts';
 import { patternOf } from './api/route-doc.ts';
-import { type ControlConnection, ControlConnections } from './control-socket.ts';
+import { ControlConnections, type ControlPeer } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { type ClusterPlace, ONE_MACHINE, servingOf } from './leader-route.ts';
@@ -248,7 +248,7 @@ export class OmsServer {
   }
 
   #addControl(connections: ControlConnections): void {
-    this.#hub.add<ControlConnection>({
+    this.#hub.add<ControlPeer>({
       ...connections.route(),
       pattern: '/control',
       query: CONTROL_MEMBERS,

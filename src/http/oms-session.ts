@@ -15,7 +15,7 @@ import type { LiveSession } from '../gateway/sessions/tokens.ts';
 import type { RequestHead } from './request-head.ts';
 import { selectSubprotocol } from './uws-socket.ts';
 
-export interface Session extends LiveSession {
+export interface OmsSession extends LiveSession {
   readonly user: UserId;
 }
 
@@ -33,13 +33,13 @@ export const READ_ONLY: Reject = reject(
 export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
 
 /** The session of a REST request, or UNAUTHORIZED (AUT-01, AUT-02, SES-15). */
-export function sessionOf(services: GatewayServices, head: RequestHead): Outcome<Session> {
+export function sessionOf(services: GatewayServices, head: RequestHead): Outcome<OmsSession> {
   const token = BEARER_FORM.exec(head.headers.authorization)?.[1];
   return check(services, token, head.headers['user-id']);
 }
 
 /** The session of an upgrade; `Authorization` takes precedence over subprotocols (AUT-05 to AUT-07, AMB-90). */
-export function socketSessionOf(services: GatewayServices, head: RequestHead): Outcome<Session> {
+export function socketSessionOf(services: GatewayServices, head: RequestHead): Outcome<OmsSession> {
   if (head.headers.authorization !== '') return sessionOf(services, head);
   const offered = offeredBy(head);
   return check(services, only(offered, 'Bearer-'), only(offered, 'User-'));
@@ -78,7 +78,11 @@ function only(values: readonly string[], prefix: string): string | undefined {
   return matching.length === 1 ? matching[0]?.slice(prefix.length) : undefined;
 }
 
-function check(services: GatewayServices, token: string | undefined, userText: string | undefined): Outcome<Session> {
+function check(
+  services: GatewayServices,
+  token: string | undefined,
+  userText: string | undefined,
+): Outcome<OmsSession> {
   const user = parseUserId(userText ?? '');
   if (user === null || token === undefined || token === '') return rejected(UNAUTHORIZED);
   const session = services.sessions.find(user, token);

@@ -14,7 +14,7 @@
  *   (4) A reader of sequence numbers gets every number from its first on, in order, or must resync.
  */
 
-import { type AccountEvent, accountEvent } from '../codec/account-events.ts';
+import { type AccountEventView, accountEvent } from '../codec/account-events.ts';
 import { binaryFailure, binaryResync, binaryShutdown } from '../codec/binary-replies.ts';
 import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
 import { orderEvent, plainOrderEvent } from '../codec/order-events.ts';
@@ -33,21 +33,21 @@ import {
 } from '../codec/stream-frames.ts';
 import { userTrade } from '../codec/user-trade.ts';
 import type { UserId } from '../core/ids.ts';
-import type { AtRisk } from '../core/market-figures.ts';
+import type { AtRiskFigures } from '../core/market-figures.ts';
 import { FILL_STATUS } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
-import type { OrderEvent, UserTrade } from '../gateway/orders/book/order-events.ts';
+import type { BookEvent, UserTradeEvent } from '../gateway/orders/book/order-events.ts';
 import type { MarginStream, UserEventStreams } from '../gateway/user-streams.ts';
-import { Channel } from './channel.ts';
+import { StreamChannel } from './channel.ts';
 import {
   choosesBinary,
   choosesOtherV1,
+  type OmsSession,
   OTHER_USER,
   READ_ONLY,
-  type Session,
   socketSessionOf,
   versionOf,
 } from './oms-session.ts';
@@ -62,7 +62,7 @@ export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-e
 type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
 /** The data of one socket. */
-export interface OmsConnection extends Session {
+export interface OmsConnection extends OmsSession {
   readonly stream: OmsStreamName;
   readonly version: 0 | 1;
   /** `/control` only: its frames are FlatBuffers, and `version` does not apply. */
@@ -85,10 +85,10 @@ type OmsSocket = StreamSocket<OmsConnection>;
 
 /** The subscribers of a stream of a user: plain on v0 and on v1, and with numbers, which is v1 too. */
 interface Listeners {
-  readonly plain: readonly [Channel<OmsConnection>, Channel<OmsConnection>];
-  readonly numbered: Channel<OmsConnection>;
+  readonly plain: readonly [StreamChannel<OmsConnection>, StreamChannel<OmsConnection>];
+  readonly numbered: StreamChannel<OmsConnection>;
   /** For positions: readers of objects on v1. */
-  readonly objects: Channel<OmsConnection>;
+  readonly objects: StreamChannel<OmsConnection>;
 }
 
 interface UserEntry {
@@ -120,14 +120,20 @@ export class UserStreams implements UserEventStreams {
   readonly #users = new Map<UserId, UserEntry>();
   readonly #sockets = new Set<OmsSocket>();
   /** Readers of what is at risk, on v0 and on v1. */
-  readonly #atRisk: readonly [Channel<OmsConnection>, Channel<OmsConnection>] = [new Channel(), new Channel()];
+  readonly #atRisk: readonly [StreamChannel<OmsConnection>, StreamChannel<OmsConnection>] = [
+    new StreamChannel(),
+    new StreamChannel(),
+  ];
   /** Readers of pending settlements, on v0 and on v1, and their sockets. */
-  readonly #settlements: readonly [Channel<OmsConnection>, Channel<OmsConnection>] = [new Channel(), new Channel()];
+  readonly #settlements: readonly [StreamChannel<OmsConnection>, StreamChannel<OmsConnection>] = [
+    new StreamChannel(),
+    new StreamChannel(),
+  ];
   readonly #makers = new Set<OmsSocket>();
   readonly #rings = new ReplayRings();
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
-  readonly #touched = new Set<Pick<Channel<OmsConnection>, 'flush'>>();
+  readonly #touched = new Set<Pick<StreamChannel<OmsConnection>, 'flush'>>();
   /** Where the next `checkSessions` continues. */
   #checking: Iterator<OmsSocket> = this.#sockets.values();
 
@@ -142,13 +148,13 @@ export class UserStreams implements UserEventStreams {
 
   // ---- events of the node
 
-  orderEvent(user: UserId, event: OrderEvent, timestampNs: TimestampNs): void {
+  orderEvent(user: UserId, event: BookEvent, timestampNs: TimestampNs): void {
     if (!this.isRead(user, 'orders')) return;
     const payload = orderEvent(user, event);
     this.#publish(user, 'orders', timestampNs, payload, plainOrderEvent(user, event) ?? payload);
   }
 
-  userTrade(user: UserId, trade: UserTrade, timestampNs: TimestampNs): void {
+  userTrade(user: UserId, trade: UserTradeEvent, timestampNs: TimestampNs): void {
     const readsAll = this.isRead(user, 'trades');
     const readsConfirmed = trade.status === FILL_STATUS.confirmed && this.isRead(user, 'confirmed-trades');
     if (!readsAll && !readsConfirmed) return;
@@ -157,7 +163,7 @@ export class UserStreams implements UserEventStreams {
     if (readsConfirmed) this.#publish(user, 'confirmed-trades', timestampNs, payload);
   }
 
-  accountEvent(user: UserId, event: AccountEvent): void {
+  accountEvent(user: UserId, event: AccountEventView): void {
     if (!this.isRead(user, 'account-events')) return;
     this.#publish(user, 'account-events', event.timestampNs, accountEvent(user, event));
   }
@@ -188,7 +194,7 @@ export class UserStreams implements UserEventStreams {
     this.#publish(user, 'account-stats', timestampNs, reply);
   }
 
-  atRisk(view: AtRisk): void {
+  atRisk(view: AtRiskFigures): void {
     for (const version of [0, 1] as const) {
       this.deliver(this.#atRisk[version], () => atRiskFrame(version, view));
     }
@@ -290,12 +296,12 @@ export class UserStreams implements UserEventStreams {
   /**
    * Publishes a frame on any channel; it is written at the end of this pass of the event loop or at the next `flush`.
    */
-  deliver<T>(channel: Channel<T>, text: () => string): void {
+  deliver<T>(channel: StreamChannel<T>, text: () => string): void {
     if (channel.size > 0) this.#touch(channel).publish(text);
   }
 
   /** As `deliver`, for an existing frame. */
-  deliverBytes<T>(channel: Channel<T>, frame: Uint8Array): void {
+  deliverBytes<T>(channel: StreamChannel<T>, frame: Uint8Array): void {
     if (channel.size > 0) this.#touch(channel).publishBytes(frame);
   }
 
@@ -390,7 +396,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** Sends the missed frames, then joins the channel; or requests a resync if they are no longer kept. */
-  #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: Channel<OmsConnection>): void {
+  #replay(socket: OmsSocket, stream: OneWayStream, { from }: Numbering, channel: StreamChannel<OmsConnection>): void {
     const { user } = socket.data;
     const nowNs = this.#services.nowNs();
     const missed = from === null ? [] : (this.#rings.of(user, stream)?.since(from) ?? null);
@@ -446,22 +452,22 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** Schedules the channel to be written at the end of this pass of the event loop or at the next `flush`. */
-  #touch<T>(channel: Channel<T>): Channel<T> {
+  #touch<T>(channel: StreamChannel<T>): StreamChannel<T> {
     if (this.#touched.size === 0) queueMicrotask(this.#flushAll);
     this.#touched.add(channel);
     return channel;
   }
 }
 
-function atRiskFrame(version: 0 | 1, view: AtRisk): string {
+function atRiskFrame(version: 0 | 1, view: AtRiskFigures): string {
   return eventFrame(version, WIRE_CHANNEL['at-risk'], view.timestampNs, atRisk(view));
 }
 
 function newEntry(): UserEntry {
   const listeners = (): Listeners => ({
-    plain: [new Channel(), new Channel()],
-    numbered: new Channel(),
-    objects: new Channel(),
+    plain: [new StreamChannel(), new StreamChannel()],
+    numbered: new StreamChannel(),
+    objects: new StreamChannel(),
   });
   return {
     sockets: new Set(),

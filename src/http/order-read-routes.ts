@@ -17,9 +17,9 @@ import {
 } from './api/query-docs.ts';
 import type { QueryDoc } from './api/route-doc.ts';
 import { answer, type GatewayRoute, nothing, type RouteKit, sessionRoute } from './oms-kit.ts';
-import type { Session } from './oms-session.ts';
-import { marketIn, pageOf, storedOrderId, subAccountsOf } from './path-values.ts';
-import type { Page as PageQuery, Query } from './query.ts';
+import type { OmsSession } from './oms-session.ts';
+import { marketIn, pageAt, storedOrderId, subAccountsOf } from './path-values.ts';
+import type { PageWindow as PageQuery, Query } from './query.ts';
 import {
   answerOrders,
   answerTrades,
@@ -134,7 +134,7 @@ function ordersAskedOf(query: Query): Outcome<OrderQuery | FilteredPage> {
 }
 
 function tradesAskedOf(query: Query): Outcome<PageQuery | FilteredPage> {
-  return hasAny(query, TRADE_FILTER_QUERIES) ? tradePageOf(query) : pageOf(query);
+  return hasAny(query, TRADE_FILTER_QUERIES) ? tradePageOf(query) : pageAt(query);
 }
 
 function hasAny(query: Query, members: readonly QueryDoc[]): boolean {
@@ -148,7 +148,7 @@ function isFiltered(query: PageQuery | FilteredPage): query is FilteredPage {
 async function answerOwnOrders(
   kit: RouteKit,
   call: HttpCall,
-  session: Session,
+  session: OmsSession,
   query: OrderQuery | FilteredPage,
   isOneMarket: boolean,
 ): Promise<void> {
@@ -165,7 +165,7 @@ async function answerOwnOrders(
 async function answerOwnTrades(
   kit: RouteKit,
   call: HttpCall,
-  session: Session,
+  session: OmsSession,
   query: PageQuery | FilteredPage,
   isOneMarket: boolean,
 ): Promise<void> {
@@ -184,7 +184,7 @@ interface OrderQuery extends PageQuery {
 
 /** `page`, `limit`, `open_only`, `sub_account` (QRY-01). */
 function orderQueryOf(query: Query): Outcome<OrderQuery> {
-  const page = pageOf(query);
+  const page = pageAt(query);
   if (!page.ok) return page;
   const openOnly = query.flag('open_only');
   if (!openOnly.ok) return openOnly;

@@ -21,7 +21,7 @@ import { assert } from '../core/assert.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import type { RequestHead } from './request-head.ts';
-import type { HttpCall, HttpMethod, HttpRoute } from './uws-http.ts';
+import type { HttpCall, HttpRoute, RouteMethod } from './uws-http.ts';
 
 /** Requests of a listener that wait for the other thread. */
 const PASSED_MAX = 1_024;
@@ -34,7 +34,7 @@ export interface PassedRequest {
   readonly kind: 'request';
   readonly id: number;
   /** GET for HEAD too. */
-  readonly method: HttpMethod;
+  readonly method: RouteMethod;
   /** A pattern of the thread that answers; `head` has its parameters. */
   readonly pattern: string;
   readonly head: RequestHead;

@@ -33,7 +33,7 @@ import {
   type LagRule,
   type RemoteSocket,
   type SocketHub,
-  type SocketTarget,
+  type SocketPath,
   type StreamSocket,
 } from './uws-socket.ts';
 
@@ -462,7 +462,7 @@ export class SocketsOfPeer {
 }
 
 /** What a StreamSocket has in place of a connection. Bytes are in its queue until the client has received them. */
-class RemoteTarget implements SocketTarget {
+class RemoteTarget implements SocketPath {
   readonly id: number;
   readonly #sockets: SocketsOfPeer;
   #socket: RemoteSocket | null = null;

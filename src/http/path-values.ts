@@ -4,7 +4,7 @@ import { ORDER_ID_BYTES_MAX, SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { LIMIT_QUERY } from './api/query-docs.ts';
-import type { Page, Query } from './query.ts';
+import type { PageWindow, Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 
 export const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
@@ -34,7 +34,7 @@ export function storedOrderId(text: string): OrderId | null {
 }
 
 /** `page` and `limit` with the caps of wire.md 6.1. */
-export function pageOf(query: Query): Outcome<Page> {
+export function pageAt(query: Query): Outcome<PageWindow> {
   return query.page(LIMIT_QUERY.bounds);
 }
 

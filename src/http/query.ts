@@ -48,7 +48,7 @@ export function queryFault(raw: string, members: QueryMembers): Reject | null {
   return null;
 }
 
-export interface Page {
+export interface PageWindow {
   /** From 0. */
   readonly page: number;
   /** The limit that is applied: at least 1, at most the route's cap. */
@@ -110,7 +110,7 @@ export class Query {
   }
 
   /** `page` and `limit`; a limit above the cap is reduced to the cap, a limit of 0 is rejected. */
-  page(bounds: { readonly limitDefault: number; readonly limitMax: number }): Outcome<Page> {
+  page(bounds: { readonly limitDefault: number; readonly limitMax: number }): Outcome<PageWindow> {
     const page = this.whole('page');
     if (!page.ok) return page;
     const limit = this.#limit();

@@ -42,7 +42,7 @@ export interface Moment {
   readonly withheldMs: number;
 }
 
-export class Readiness {
+export class ReadyState {
   readonly #times: LoopTimes;
   #end: Moment;
   #idleAtEndMs: number;

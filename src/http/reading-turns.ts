@@ -20,7 +20,7 @@
  * The callers limit the waiting work (http-routes.ts, control-socket.ts).
  */
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN, WORK_MS_PER_TURN, WORK_PER_TURN_MAX } from '../core/limits.ts';
-import { type Moment, Readiness } from './readiness.ts';
+import { type Moment, ReadyState } from './readiness.ts';
 
 export type Lane = 'cancels' | 'quick' | 'orders' | 'reads' | 'batches' | 'slow';
 
@@ -124,7 +124,7 @@ export class ReadingTurns {
   readonly #alive: () => void;
   readonly #nowMs: () => number;
   readonly #gate: OrderGate;
-  readonly #readiness: Readiness | null;
+  readonly #readiness: ReadyState | null;
   readonly #lanes: Readonly<Record<Lane, Queue<WorkSource>>> = {
     cancels: new Queue(),
     quick: new Queue(),
@@ -156,7 +156,7 @@ export class ReadingTurns {
     alive: () => void = () => undefined,
     nowMs: () => number = () => performance.now(),
     gate: OrderGate = OPEN_GATE,
-    readiness: Readiness | null = gate.waitMsMax === 0 ? null : new Readiness(),
+    readiness: ReadyState | null = gate.waitMsMax === 0 ? null : new ReadyState(),
   ) {
     this.#alive = alive;
     this.#nowMs = nowMs;

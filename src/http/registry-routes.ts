@@ -24,8 +24,8 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { BOOLEAN_WORD, LIMIT_QUERY, PAGE_QUERY } from './api/query-docs.ts';
 import { answer, type GatewayRoute, nothing, publicRoute, type RequestParts, sessionRoute } from './oms-kit.ts';
-import { NO_MARKET, pageOf } from './path-values.ts';
-import type { Page } from './query.ts';
+import { NO_MARKET, pageAt } from './path-values.ts';
+import type { PageWindow } from './query.ts';
 
 const SYMBOLS_WITHOUT_PAGE: Reject = reject(
   'INVALID_REQUEST',
@@ -202,13 +202,13 @@ function asIs(text: string): string {
 
 interface MarketsQuery {
   /** Null: all markets, as a bare array. */
-  readonly page: Page | null;
+  readonly page: PageWindow | null;
   readonly withSymbols: boolean;
 }
 
 /** `page` or `limit` makes a page of it; `include_symbol_map` needs one of them (wire-additions.md 5). */
 function marketsQueryOf({ query }: RequestParts): Outcome<MarketsQuery> {
-  const page = pageOf(query);
+  const page = pageAt(query);
   if (!page.ok) return page;
   const withSymbols = query.flag('include_symbol_map');
   if (!withSymbols.ok) return withSymbols;
@@ -218,7 +218,7 @@ function marketsQueryOf({ query }: RequestParts): Outcome<MarketsQuery> {
 }
 
 /** @param symbols the JSON of `symbol_map`, null to leave it out. */
-function marketsPage(views: readonly MarketView[], { page, limit }: Page, symbols: string | null): string {
+function marketsPage(views: readonly MarketView[], { page, limit }: PageWindow, symbols: string | null): string {
   const start = rowsBefore({ page, limit });
   const rows = views.slice(start, start + limit).map(marketObject);
   const text = pageEnvelope('markets', { rows, page, limit, total: views.length });

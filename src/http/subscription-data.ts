@@ -17,7 +17,7 @@ import type { SubscribedChannel } from '../codec/subscription-requests.ts';
 import { must } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { BookLevel, DepthLevels, Kline, PublicTrade } from '../core/market-figures.ts';
+import type { BookLevel, DepthLevels, KlineFigures, TradeFigures } from '../core/market-figures.ts';
 import type { Clock, RawPrice, RawQuantity } from '../core/units.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import type { Subscription } from './subscribed-socket.ts';
@@ -170,12 +170,12 @@ class DepthUpdate {
 }
 
 /** Data of `trades`, oldest first. */
-export function tradesData(market: MarketDefinition, trades: readonly PublicTrade[]): string {
+export function tradesData(market: MarketDefinition, trades: readonly TradeFigures[]): string {
   return `{"trades":[${trades.map((trade) => publicTradeJson(market, trade)).join(',')}]}`;
 }
 
 /** Data of `klines`, ascending. */
-export function itemsData(market: MarketDefinition, rows: readonly Kline[], width: number): string {
+export function itemsData(market: MarketDefinition, rows: readonly KlineFigures[], width: number): string {
   return `{"items":${klinesFrameJson(market, rows, width)}}`;
 }
 

@@ -15,13 +15,13 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
 import type { Amount18 } from '../core/units.ts';
 import type { RowFilter } from '../gateway/orders/history/history-request.ts';
-import { averagePrice, type BasisRow, magnitude, unrealizedPnl } from '../gateway/orders/history/position-basis.ts';
+import { averagePrice, type BasisRow, positionSize, unrealizedPnl } from '../gateway/orders/history/position-basis.ts';
 import { ONE_ACCOUNT_QUERY, USER_PAGE_QUERIES } from './api/query-docs.ts';
 import { loginRoutes } from './login-routes.ts';
 import { answer, type GatewayRoute, nothing, type RouteKit, sessionRoute } from './oms-kit.ts';
-import type { Session } from './oms-session.ts';
-import { marketIn, pageOf } from './path-values.ts';
-import type { Page, Query } from './query.ts';
+import type { OmsSession } from './oms-session.ts';
+import { marketIn, pageAt } from './path-values.ts';
+import type { PageWindow, Query } from './query.ts';
 import type { HttpCall } from './uws-http.ts';
 
 /** The path below which both listeners have the market-data form of a path. */
@@ -46,7 +46,7 @@ export function pageExample(list: string, total: string, row: string): string {
 }
 
 /** A page of orders or trades in the market-data form. */
-export interface FilteredPage extends Page {
+export interface FilteredPage extends PageWindow {
   readonly filter: RowFilter;
   readonly subAccounts: readonly number[] | null;
   /** Trades that are not confirmed are in no history: the page is empty. */
@@ -152,7 +152,7 @@ export const MARKET_DATA_USER_ROUTES: readonly GatewayRoute[] = [
 async function answerBasis(
   { services }: RouteKit,
   call: HttpCall,
-  { user }: Session,
+  { user }: OmsSession,
   subAccounts: readonly number[] | null,
   isOneMarket: boolean,
 ): Promise<void> {
@@ -164,7 +164,7 @@ async function answerBasis(
 
 function basisView(row: BasisRow, markPrice: Amount18 | null): BasisView {
   const { subAccount, assetId, isSpot, quantity, cost } = row;
-  const size = magnitude(quantity) as Amount18;
+  const size = positionSize(quantity) as Amount18;
   return {
     ...{ subAccount, assetId, isSpot, isLong: quantity > 0n, quantity: size, cost: cost as Amount18 },
     average: averagePrice(cost, size),
@@ -176,7 +176,7 @@ function basisView(row: BasisRow, markPrice: Amount18 | null): BasisView {
 export async function answerTrades(
   { services }: RouteKit,
   call: HttpCall,
-  { user }: Session,
+  { user }: OmsSession,
   query: FilteredPage,
   isOneMarket: boolean,
 ): Promise<void> {
@@ -194,7 +194,7 @@ export async function answerTrades(
 export async function answerOrders(
   { services }: RouteKit,
   call: HttpCall,
-  { user }: Session,
+  { user }: OmsSession,
   { page, limit, subAccounts, filter }: FilteredPage,
   isOneMarket: boolean,
 ): Promise<void> {
@@ -224,7 +224,7 @@ function filteredPageOf(
   statuses: readonly OrderStatus[] | null,
   isEmpty: boolean,
 ): Outcome<FilteredPage> {
-  const page = pageOf(query);
+  const page = pageAt(query);
   if (!page.ok) return page;
   const from = query.time('start_time');
   if (!from.ok) return from;

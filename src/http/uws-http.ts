@@ -31,13 +31,13 @@ import type { RequestHead } from './request-head.ts';
 import { type StaticDocument, sendDocument } from './static-document.ts';
 import type { UnreadReplies } from './unread-replies.ts';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A handler answers its call now or later; `body` is empty for a GET that does not read it. A rejected promise is answered with 500. */
 export type HttpHandler = (call: HttpCall, body: Uint8Array) => void | Promise<void>;
 
 export interface HttpRoute {
-  readonly method: HttpMethod;
+  readonly method: RouteMethod;
   /** uWebSockets.js pattern: `/orders/:user_id`. A static segment takes precedence over a parameter. */
   readonly pattern: string;
   readonly handler: HttpHandler;

@@ -118,7 +118,7 @@ export interface StreamRoute<T> extends SocketRoute<T> {
 }
 
 /** What a socket uses of its connection, or of one that another thread has (passed-sockets.ts). */
-export interface SocketTarget {
+export interface SocketPath {
   /** @returns 2 for a dropped frame. */
   send(frame: Uint8Array, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;
@@ -188,7 +188,7 @@ export class StreamSocket<T> {
   readonly #totals: HubTotals;
   readonly #observer: EdgeObserver;
   readonly #backlog = new Backlog();
-  #raw: SocketTarget | null = null;
+  #raw: SocketPath | null = null;
   #state: State = 'connecting';
   readonly #allowance = new FrameAllowance(performance.now());
   readonly #rate: FrameRate | null;
@@ -281,7 +281,7 @@ export class StreamSocket<T> {
   }
 
   /** @internal Called after the upgrade. */
-  attach(raw: SocketTarget): void {
+  attach(raw: SocketPath): void {
     assert(this.#state === 'connecting', 'a socket opens once');
     this.#raw = raw;
     this.#state = 'open';
@@ -339,12 +339,12 @@ export class StreamSocket<T> {
     this.#route.closed(this);
   }
 
-  #socket(): SocketTarget {
+  #socket(): SocketPath {
     return must(this.#raw, 'an open socket has its raw socket');
   }
 
   /** @returns false when the server dropped the frame. */
-  #hand(raw: SocketTarget, frame: Uint8Array): boolean {
+  #hand(raw: SocketPath, frame: Uint8Array): boolean {
     assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
     const result = raw.send(frame, this.#isBinary, false);
     if (result === 2) return false;
@@ -352,7 +352,7 @@ export class StreamSocket<T> {
     return true;
   }
 
-  #measure(raw: SocketTarget, isTaken: boolean): void {
+  #measure(raw: SocketPath, isTaken: boolean): void {
     this.#note(raw.getBufferedAmount());
     const isPressed = this.#totals.backlogBytes > this.#totals.pressedBytes;
     const bytesMax = isPressed ? LAG_BYTES_UNDER_PRESSURE : this.#totals.lagBytes;
@@ -376,7 +376,7 @@ export class StreamSocket<T> {
     });
   }
 
-  #fallBehind(raw: SocketTarget): void {
+  #fallBehind(raw: SocketPath): void {
     this.#state = 'lagged';
     this.#reportLag();
     const lastWord = this.#route.lastWord?.(this) ?? null;
@@ -463,11 +463,11 @@ export class SocketHub {
   }
 
   /** Opens a socket of a stream for the listener of another thread, which has its connection. */
-  openRemote(pattern: string, from: RemoteClient, target: SocketTarget): Outcome<RemoteSocket> {
+  openRemote(pattern: string, from: RemoteClient, target: SocketPath): Outcome<RemoteSocket> {
     return this.#remote.get(pattern)?.(from, target) ?? rejected(NO_STREAM);
   }
 
-  #openRemote<T>(route: StreamRoute<T>, { head, address }: RemoteClient, target: SocketTarget): Outcome<RemoteSocket> {
+  #openRemote<T>(route: StreamRoute<T>, { head, address }: RemoteClient, target: SocketPath): Outcome<RemoteSocket> {
     const admitted = admittedBy(route, head);
     if (!admitted.ok) return admitted;
     if (this.count >= (this.#listener.socketsMax ?? SOCKETS_MAX)) return rejected(TOO_MANY_SOCKETS);
@@ -660,7 +660,7 @@ interface RemoteClient {
   readonly address: string;
 }
 
-type RemoteOpening = (from: RemoteClient, target: SocketTarget) => Outcome<RemoteSocket>;
+type RemoteOpening = (from: RemoteClient, target: SocketPath) => Outcome<RemoteSocket>;
 
 /** Query first. */
 function admittedBy<T>(route: StreamRoute<T>, head: RequestHead): Outcome<T> {

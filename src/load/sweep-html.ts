@@ -5,7 +5,7 @@
 import { bandBeginUs } from './latencies.ts';
 import type { HeatMap, Latency, LoadResult } from './plan.ts';
 import type { SweepReport, SweepStep } from './sweep.ts';
-import { faultsOf, latenciesOf, rejectedCount } from './sweep-text.ts';
+import { latenciesOf, rejectedCount, sweepFaults } from './sweep-text.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --faint: #d0d7de; }
@@ -221,7 +221,7 @@ export function sweepHtml(report: SweepReport): string {
     ],
     ['load averages', `${load.join(' ')} before, ${loadAfter.join(' ')} after`],
   ] as const;
-  const faults = faultsOf(report).map((fault) => `<p class="fault">${escapeHtml(fault)}</p>`);
+  const faults = sweepFaults(report).map((fault) => `<p class="fault">${escapeHtml(fault)}</p>`);
   return `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>ringbook bench control, ${escapeHtml(date)}</title><style>${STYLE}</style></head>

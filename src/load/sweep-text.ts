@@ -60,7 +60,7 @@ export function rowsOf({ steps }: SweepReport): readonly Figure[] {
 }
 
 /** Why steps have no figures, one line each. */
-export function faultsOf({ steps }: SweepReport): readonly string[] {
+export function sweepFaults({ steps }: SweepReport): readonly string[] {
   return steps.flatMap(({ label, fault }) => (fault === null ? [] : [`${label}: no figures, ${fault}`]));
 }
 

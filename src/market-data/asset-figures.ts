@@ -10,7 +10,7 @@
  * and a market without open interest counts as one that never had any until the next change.
  */
 import type { AssetId } from '../core/ids.ts';
-import type { OpenInterest, ShownPrices } from '../core/market-figures.ts';
+import type { InterestFigures, ShownPrices } from '../core/market-figures.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
 import { type MarkRule, type PriceSource, shownPrices } from '../risk/prices.ts';
 import { NO_ROW_TERMS } from '../risk/risk-terms.ts';
@@ -27,7 +27,7 @@ export interface MarketRisk {
 export class AssetFigures {
   readonly #oracles = new Map<AssetId, PriceSource>();
   readonly #trades = new Map<AssetId, PriceSource>();
-  readonly #interests = new Map<AssetId, OpenInterest>();
+  readonly #interests = new Map<AssetId, InterestFigures>();
   readonly #rules = new Map<AssetId, MarkRule>();
 
   markRuleChanged(asset: AssetId, rule: MarkRule): void {
@@ -60,7 +60,7 @@ export class AssetFigures {
   }
 
   /** Null for a market that never had a position. */
-  openInterest(asset: AssetId): OpenInterest | null {
+  openInterest(asset: AssetId): InterestFigures | null {
     return this.#interests.get(asset) ?? null;
   }
 }

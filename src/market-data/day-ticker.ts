@@ -9,7 +9,7 @@
  * is computed from the history when it is read, once per change, so every trade is counted exactly once.
  */
 import { must } from '../core/assert.ts';
-import type { PublicTrade, Ticker } from '../core/market-figures.ts';
+import type { TickerFigures, TradeFigures } from '../core/market-figures.ts';
 import { type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS, type TradeHour } from './trade-hour.ts';
@@ -29,8 +29,8 @@ type Part = Pick<Sum, 'high' | 'low' | 'volume'>;
 
 export class DayTicker {
   readonly #history: TradeHistory;
-  #last: PublicTrade | null = null;
-  #cached: Ticker | null = null;
+  #last: TradeFigures | null = null;
+  #cached: TickerFigures | null = null;
   /** When the oldest trade of the cached window leaves it; null if none will. */
   #leavesNs: bigint | null = null;
 
@@ -39,7 +39,7 @@ export class DayTicker {
   }
 
   /** Called after the trade was added to the history, or was too old for it. */
-  tradeAdded(trade: PublicTrade): void {
+  tradeAdded(trade: TradeFigures): void {
     const last = this.#last;
     const isLatest =
       last === null ||
@@ -56,7 +56,7 @@ export class DayTicker {
   }
 
   /** @param nowNs at least that of the previous call. */
-  at(nowNs: TimestampNs): Ticker {
+  at(nowNs: TimestampNs): TickerFigures {
     if (this.#cached !== null && !this.isStale(nowNs)) return this.#cached;
     const edgeNs = nowNs > DAY_NS ? nowNs - DAY_NS : -1n;
     const sum = this.#sumAfter(edgeNs);

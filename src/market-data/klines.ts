@@ -14,7 +14,7 @@
  */
 
 import { rowsBefore } from '../core/arithmetic.ts';
-import type { Kline, KlinePage, PublicTrade } from '../core/market-figures.ts';
+import type { KlineFigures, KlineFiguresPage, TradeFigures } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS } from './trade-hour.ts';
@@ -28,7 +28,7 @@ const CLOSE_LATE_SECONDS = 5;
 /** Seconds that are certainly closed at the start: it is later than the reading of the trades. */
 const LOADED_LATE_SECONDS = 60;
 
-export interface KlineQuery {
+export interface KlineRange {
   /** Rows that close at or before this instant. */
   readonly endNs: TimestampNs;
   /** From 0, the newest page. */
@@ -54,7 +54,7 @@ export class Klines {
   }
 
   /** Called after the trade was added to the history. */
-  tradeAdded(trade: PublicTrade): void {
+  tradeAdded(trade: TradeFigures): void {
     const second = secondOf(trade.matchedNs);
     if (!this.#hasStarted) {
       if (second < this.#mergedBefore) this.wide.tradeAdded(trade, this.#mergedBefore);
@@ -78,7 +78,7 @@ export class Klines {
   }
 
   /** A trade that is too old for the seconds that are kept: its wider rows remain. */
-  oldTradeAdded(trade: PublicTrade): void {
+  oldTradeAdded(trade: TradeFigures): void {
     if (this.#hasStarted) this.wide.tradeAdded(trade, this.#nowSecond);
   }
 
@@ -88,7 +88,7 @@ export class Klines {
    * @param passedNs everything matched before this time has been confirmed or rolled back.
    * @returns the rows to send: newly closed and amended ones, ascending.
    */
-  close(nowNs: TimestampNs, passedNs: TimestampNs): Kline[] {
+  close(nowNs: TimestampNs, passedNs: TimestampNs): KlineFigures[] {
     const nowSecond = secondOf(nowNs);
     this.#nowSecond = nowSecond;
     const target = Math.min(nowSecond, Math.max(secondOf(passedNs), nowSecond - CLOSE_LATE_SECONDS));
@@ -109,11 +109,11 @@ export class Klines {
   }
 
   /** A window of closed rows, ascending; page 0 is the newest (G19). */
-  page({ endNs, page, limit, nowNs }: KlineQuery): KlinePage {
+  page({ endNs, page, limit, nowNs }: KlineRange): KlineFiguresPage {
     const first = this.#history.firstKeptSecond(nowNs);
     const end = Math.min(this.#closedBefore, secondOf(endNs));
     const newestHour = Math.min(this.#history.newestHour, Math.floor((end - 1) / HOUR_SECONDS));
-    const rows: Kline[] = [];
+    const rows: KlineFigures[] = [];
     let toSkip = rowsBefore({ page, limit });
     let total = 0;
     for (let hourIndex = newestHour; hourIndex * HOUR_SECONDS > first - HOUR_SECONDS; hourIndex -= 1) {
@@ -147,7 +147,7 @@ export class Klines {
     }
   }
 
-  #row(second: number): Kline | undefined {
+  #row(second: number): KlineFigures | undefined {
     const hourIndex = Math.floor(second / HOUR_SECONDS);
     const hour = this.#history.hour(hourIndex);
     const secondOfHour = second - hourIndex * HOUR_SECONDS;

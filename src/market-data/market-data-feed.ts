@@ -14,7 +14,7 @@ import { assert } from '../core/assert.ts';
 import type { AssetId } from '../core/ids.ts';
 import { MARK_BAND_AGE_NS } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { PublicTrade } from '../core/market-figures.ts';
+import type { TradeFigures } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
 import {
   type Amount18,
@@ -52,13 +52,13 @@ export const OLDER_SPACING_MS = 20;
 const EARLY_MAX = 1_024;
 
 /** A trade of the tables: a TradeRow is one. */
-export interface StoredTrade extends PublicTrade {
+export interface StoredTrade extends TradeFigures {
   /** No public trade: neither on the tape nor in klines and tickers (AMB-43, AMB-59). */
   readonly isAutoDeleverage: boolean;
 }
 
 /** The table reads of the actor. */
-export interface TradeHistory {
+export interface TradeSource {
   /** Newest first. */
   marketTradesSince(marketIndex: number, sinceNs: TimestampNs): Iterable<StoredTrade>;
   /** Oldest first. */
@@ -90,7 +90,7 @@ export interface MarketDataFeedOptions {
   /** Channel of clearing; every other channel is a market's. */
   readonly clearingChannel: number;
   /** Opens the tables; called after clearing has published `historyReady`. */
-  readonly openHistory: () => TradeHistory;
+  readonly openHistory: () => TradeSource;
   /** Real nanoseconds, monotonic, for pacing. */
   readonly pacingNs: () => bigint;
 }
@@ -109,7 +109,7 @@ export class MarketDataFeed {
   readonly #assets = new Map<AssetId, AssetRow>();
   #markBandAgeNs = MARK_BAND_AGE_NS;
   #nextOlderNs = 0n;
-  #history: TradeHistory | null = null;
+  #history: TradeSource | null = null;
   #readsTables = false;
 
   constructor(sink: FeedSink, options: MarketDataFeedOptions) {
@@ -228,7 +228,7 @@ export class MarketDataFeed {
   }
 
   #onMatched(v: Views, at: number): void {
-    const trade: PublicTrade = {
+    const trade: TradeFigures = {
       marketIndex: Matched.marketIndex(v, at),
       tradeId: Matched.tradeId(v, at) as Sequence,
       price: Matched.price(v, at) as RawPrice,
@@ -262,7 +262,7 @@ export class MarketDataFeed {
   }
 
   /** Adds each trade once: clearing decides a market's trades in the order of their ids. */
-  #addOnce(trade: PublicTrade): void {
+  #addOnce(trade: TradeFigures): void {
     const last = this.#lastTrades.get(trade.marketIndex) ?? 0;
     // mutant: trade-once
     if (trade.tradeId <= last) return;
@@ -309,7 +309,7 @@ export class MarketDataFeed {
     this.#early.delete(definition.marketIndex);
   }
 
-  #openedHistory(): TradeHistory {
+  #openedHistory(): TradeSource {
     this.#history ??= this.#options.openHistory();
     return this.#history;
   }
@@ -381,7 +381,7 @@ function isPublic({ isAutoDeleverage }: StoredTrade): boolean {
 }
 
 /** The last one, or none. */
-function lastPublicTrade(history: TradeHistory, marketIndex: number): readonly StoredTrade[] {
+function lastPublicTrade(history: TradeSource, marketIndex: number): readonly StoredTrade[] {
   let below: Sequence | null = null;
   for (;;) {
     const trades = history.marketTrades({ marketIndex, below, skip: 0, limit: TRADES_PER_READ });

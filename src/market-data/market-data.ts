@@ -23,14 +23,14 @@ import type { MarketDefinition } from '../core/market-definition.ts';
 import type {
   BookLevel,
   DepthLevels,
-  Kline,
-  KlinePage,
+  InterestFigures,
+  KlineFigures,
+  KlineFiguresPage,
   MarketQuotes,
-  OpenInterest,
-  PublicTrade,
   QuotedTicker,
   ShownPrices,
-  Ticker,
+  TickerFigures,
+  TradeFigures,
   WidePage,
 } from '../core/market-figures.ts';
 import type { Side } from '../core/order-terms.ts';
@@ -46,7 +46,7 @@ import type { MarkRule, PriceSource } from '../risk/prices.ts';
 import { AssetFigures, type MarketRisk } from './asset-figures.ts';
 import { DayTicker } from './day-ticker.ts';
 import { DepthReplica } from './depth-replica.ts';
-import { type KlineQuery, Klines } from './klines.ts';
+import { type KlineRange, Klines } from './klines.ts';
 import { Tape, tapePage } from './tape.ts';
 import { secondOf, TradeHistory } from './trade-history.ts';
 import type { WideQuery } from './wide-klines.ts';
@@ -67,10 +67,14 @@ export type TradeStatus = 'Pending' | 'Confirmed' | 'Rollbacked';
 export interface MarketDataSink {
   depthDiff(market: MarketDefinition, diff: DepthLevels): void;
   /** @param ofWidth the rows of another width, in seconds, that changed with these; ascending. */
-  klines(market: MarketDefinition, rows: readonly Kline[], ofWidth: (width: number) => readonly Kline[]): void;
-  trade(market: MarketDefinition, trade: PublicTrade): void;
+  klines(
+    market: MarketDefinition,
+    rows: readonly KlineFigures[],
+    ofWidth: (width: number) => readonly KlineFigures[],
+  ): void;
+  trade(market: MarketDefinition, trade: TradeFigures): void;
   /** Every trade is published as pending once, and then as decided once. */
-  tradeEvent(market: MarketDefinition, trade: PublicTrade, status: TradeStatus): void;
+  tradeEvent(market: MarketDefinition, trade: TradeFigures, status: TradeStatus): void;
   ticker(market: MarketDefinition, ticker: QuotedTicker): void;
   /** The tickers that changed since the last call, by asset. */
   tickers(changed: readonly MarketTicker[]): void;
@@ -106,8 +110,8 @@ class Market {
   tickerSentNs: bigint | null = null;
   resyncAskedNs: bigint | null = null;
   /** The ticker that was sent last, and the one that was last put into the frame of all tickers. */
-  tickerSent: Ticker | null = null;
-  tickerInAll: Ticker | null = null;
+  tickerSent: TickerFigures | null = null;
+  tickerInAll: TickerFigures | null = null;
 
   constructor(definition: MarketDefinition, tapeTrades: number) {
     this.definition = definition;
@@ -183,7 +187,7 @@ export class MarketData {
   }
 
   /** Called once per confirmed trade, in any order. Trades before the first tick are history: readable but not sent. */
-  tradeConfirmed(trade: PublicTrade): void {
+  tradeConfirmed(trade: TradeFigures): void {
     const market = this.#market(trade.marketIndex);
     market.tape.add(trade);
     if (market.history.add(trade, this.#nowNs)) market.klines.tradeAdded(trade);
@@ -204,19 +208,19 @@ export class MarketData {
    *
    * @param readFrom the first second from which all trades were read; 0 for all there are.
    */
-  olderTrades(marketIndex: number, trades: readonly PublicTrade[], readFrom: number, nowNs: TimestampNs): void {
+  olderTrades(marketIndex: number, trades: readonly TradeFigures[], readFrom: number, nowNs: TimestampNs): void {
     const { wide } = this.#market(marketIndex).klines;
     for (const trade of trades) wide.tradeAdded(trade, secondOf(nowNs));
     wide.readThrough(readFrom);
   }
 
   /** A match; it may be decided already, because market and clearing use different channels. */
-  tradeMatched(trade: PublicTrade): void {
+  tradeMatched(trade: TradeFigures): void {
     this.#publishPending(this.#market(trade.marketIndex), trade);
   }
 
   /** A match that clearing rejected. Clearing decides the trades of a market in the order of their ids. */
-  tradeRolledBack(trade: PublicTrade): void {
+  tradeRolledBack(trade: TradeFigures): void {
     const market = this.#market(trade.marketIndex);
     this.#publishPending(market, trade);
     this.#publishEvent(market, trade, 'Rollbacked');
@@ -277,12 +281,12 @@ export class MarketData {
     return this.#market(marketIndex).depth.snapshot();
   }
 
-  klinePage(marketIndex: number, query: KlineQuery): KlinePage {
+  klinePage(marketIndex: number, query: KlineRange): KlineFiguresPage {
     return this.#market(marketIndex).klines.page(query);
   }
 
   /** A page at a requested width: of one second, rows by their close; of wider ones, by their start. */
-  widePage(marketIndex: number, { width, ...query }: Omit<WideQuery, 'endNs'> & KlineQuery): WidePage {
+  widePage(marketIndex: number, { width, ...query }: Omit<WideQuery, 'endNs'> & KlineRange): WidePage {
     const { klines } = this.#market(marketIndex);
     if (width > 1) return klines.wide.page({ width, ...query });
     const truncatedBeforeNs = klines.wide.truncatedBeforeNs(width, query.nowNs);
@@ -290,14 +294,14 @@ export class MarketData {
   }
 
   /** The newest rows of a width, ascending. */
-  newestKlines(marketIndex: number, width: number, count: number, nowNs: TimestampNs): readonly Kline[] {
+  newestKlines(marketIndex: number, width: number, count: number, nowNs: TimestampNs): readonly KlineFigures[] {
     const { klines } = this.#market(marketIndex);
     if (width > 1) return klines.wide.newest(width, count, nowNs);
     return klines.page({ endNs: nowNs, page: 0, limit: count, nowNs }).rows;
   }
 
   /** Newest first; of all markets when `marketIndex` is null. */
-  trades(marketIndex: number | null, page: number, limit: number): PublicTrade[] {
+  trades(marketIndex: number | null, page: number, limit: number): TradeFigures[] {
     const markets = marketIndex === null ? this.#byAsset : [this.#market(marketIndex)];
     return tapePage(
       markets.map((market) => market.tape),
@@ -317,12 +321,12 @@ export class MarketData {
   }
 
   /** Null for a market that never had a position. */
-  openInterest(marketIndex: number): OpenInterest | null {
+  openInterest(marketIndex: number): InterestFigures | null {
     return this.#figures.openInterest(this.#market(marketIndex).definition.assetId);
   }
 
   /** Every market's open interest, by asset. */
-  openInterests(): { readonly market: MarketDefinition; readonly interest: OpenInterest | null }[] {
+  openInterests(): { readonly market: MarketDefinition; readonly interest: InterestFigures | null }[] {
     return this.#byAsset.map(({ definition }) => ({
       market: definition,
       interest: this.#figures.openInterest(definition.assetId),
@@ -344,7 +348,7 @@ export class MarketData {
     return this.#market(marketIndex).depth.top(levels);
   }
 
-  #quoted(market: Market, nowNs: TimestampNs, ticker: Ticker = market.ticker.at(nowNs)): QuotedTicker {
+  #quoted(market: Market, nowNs: TimestampNs, ticker: TickerFigures = market.ticker.at(nowNs)): QuotedTicker {
     return { ticker, quotes: this.#quotes(market, nowNs) };
   }
 
@@ -360,13 +364,13 @@ export class MarketData {
     };
   }
 
-  #publishPending(market: Market, trade: PublicTrade): void {
+  #publishPending(market: Market, trade: TradeFigures): void {
     if (trade.tradeId <= market.pendingThrough) return;
     market.pendingThrough = trade.tradeId;
     this.#publishEvent(market, trade, 'Pending');
   }
 
-  #publishEvent(market: Market, trade: PublicTrade, status: TradeStatus): void {
+  #publishEvent(market: Market, trade: TradeFigures, status: TradeStatus): void {
     if (this.#nowNs > 0n) this.#sink.tradeEvent(market.definition, trade, status);
   }
 
@@ -437,7 +441,7 @@ function bestOf(levels: readonly number[] = []): BookLevel | null {
 }
 
 /** "Sent on change only": the time of the figures does not count as change. */
-function sameFigures(a: Ticker, b: Ticker | null): boolean {
+function sameFigures(a: TickerFigures, b: TickerFigures | null): boolean {
   if (a === b) return true;
   if (b === null || a.lastPrice !== b.lastPrice || (a.day === null) !== (b.day === null)) return false;
   if (a.day === null || b.day === null) return true;

@@ -7,12 +7,12 @@
 import { rowsBefore } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { TAPE_TRADES_MAX } from '../core/limits.ts';
-import type { PublicTrade } from '../core/market-figures.ts';
+import type { TradeFigures } from '../core/market-figures.ts';
 
 export class Tape {
   #capacity: number;
   /** Oldest first, starting at #first once full. */
-  #trades: PublicTrade[] = [];
+  #trades: TradeFigures[] = [];
   #first = 0;
 
   constructor(capacity: number = TAPE_TRADES_MAX) {
@@ -34,7 +34,7 @@ export class Tape {
   }
 
   /** Ignores a trade older than all of a full tape. Trades mostly arrive in order; a late one is moved back. */
-  add(trade: PublicTrade): void {
+  add(trade: TradeFigures): void {
     if (this.length < this.#capacity) this.#trades.push(trade);
     else if (isNewer(trade, this.at(this.length - 1))) {
       this.#trades[this.#first] = trade;
@@ -47,7 +47,7 @@ export class Tape {
   }
 
   /** @param rank 0 is the newest. */
-  at(rank: number): PublicTrade {
+  at(rank: number): TradeFigures {
     return must(this.#trades[this.#indexOf(rank)], 'a rank of the tape');
   }
 
@@ -67,12 +67,12 @@ export class Tape {
     return (this.#first + this.length - 1 - rank) % this.length;
   }
 
-  #set(rank: number, trade: PublicTrade): void {
+  #set(rank: number, trade: TradeFigures): void {
     this.#trades[this.#indexOf(rank)] = trade;
   }
 }
 
-function isNewer(a: PublicTrade, b: PublicTrade): boolean {
+function isNewer(a: TradeFigures, b: TradeFigures): boolean {
   return a.matchedNs > b.matchedNs || (a.matchedNs === b.matchedNs && a.tradeId > b.tradeId);
 }
 
@@ -82,14 +82,14 @@ function isNewer(a: PublicTrade, b: PublicTrade): boolean {
  *
  * @param tapes in the order in which ties between markets are broken.
  */
-export function tapePage(tapes: readonly Tape[], page: number, limit: number): PublicTrade[] {
+export function tapePage(tapes: readonly Tape[], page: number, limit: number): TradeFigures[] {
   const total = tapes.reduce((sum, tape) => sum + tape.length, 0);
   const offset = rowsBefore({ page, limit });
   if (offset >= total) return [];
   const startNs = startOf(tapes, offset);
   const ranks = tapes.map((tape) => tape.countAfter(startNs));
   let toSkip = offset - ranks.reduce((sum, rank) => sum + rank, 0);
-  const trades: PublicTrade[] = [];
+  const trades: TradeFigures[] = [];
   while (trades.length < limit) {
     const next = newestOf(tapes, ranks);
     if (next === null) break;
@@ -113,8 +113,8 @@ function startOf(tapes: readonly Tape[], offset: number): bigint {
 }
 
 /** Takes the newest trade at the given ranks and advances its tape's rank. */
-function newestOf(tapes: readonly Tape[], ranks: number[]): PublicTrade | null {
-  let newest: PublicTrade | null = null;
+function newestOf(tapes: readonly Tape[], ranks: number[]): TradeFigures | null {
+  let newest: TradeFigures | null = null;
   let taken = -1;
   for (const [index, tape] of tapes.entries()) {
     const rank = ranks[index] ?? 0;

@@ -6,7 +6,7 @@
  * a whole, with its last trade: the ticker is then late by less than a second there, with no other effect.
  */
 import { assert } from '../core/assert.ts';
-import type { PublicTrade } from '../core/market-figures.ts';
+import type { TradeFigures } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import type { BarSum, SpannedBar } from './bars.ts';
 import { HOUR_SECONDS, TradeHour } from './trade-hour.ts';
@@ -49,7 +49,7 @@ export class TradeHistory {
   }
 
   /** @returns false, without a change, for a trade older than the retention. */
-  add(trade: PublicTrade, nowNs: TimestampNs): boolean {
+  add(trade: TradeFigures, nowNs: TimestampNs): boolean {
     assert(trade.matchedNs >= 0n, 'a match time');
     const second = secondOf(trade.matchedNs);
     // While history is loaded, the trades themselves determine the time.

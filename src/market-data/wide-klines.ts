@@ -15,7 +15,7 @@
 
 import { rowsBefore } from '../core/arithmetic.ts';
 import { bucketAtOrAfter, bucketStart, STORED_WIDTH_MIN } from '../core/kline-intervals.ts';
-import type { Kline, PublicTrade, WidePage } from '../core/market-figures.ts';
+import type { KlineFigures, TradeFigures, WidePage } from '../core/market-figures.ts';
 import { SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { BarSum, type SpannedBar } from './bars.ts';
 import { StoredKlines } from './stored-klines.ts';
@@ -83,7 +83,7 @@ export class WideKlines {
   }
 
   /** Adds one trade of a second that was closed before, or is older than the seconds that are kept. */
-  tradeAdded({ price, quantity, matchedNs, tradeId }: PublicTrade, nowSecond: number): void {
+  tradeAdded({ price, quantity, matchedNs, tradeId }: TradeFigures, nowSecond: number): void {
     const edge = { second: secondOf(matchedNs), nsInSecond: Number(matchedNs % SECOND_NS), tradeId };
     const volume = BigInt(price) * BigInt(quantity);
     this.#merge({ open: price, high: price, low: price, close: price, volume, first: edge, last: edge }, nowSecond);
@@ -95,14 +95,14 @@ export class WideKlines {
   }
 
   /** Rows of the buckets that hold any of these seconds, ascending. */
-  rowsOf(seconds: readonly number[], width: number): Kline[] {
+  rowsOf(seconds: readonly number[], width: number): KlineFigures[] {
     const starts = new Set(seconds.map((second) => bucketStart(second, width)));
     const ascending = [...starts].sort((a, b) => a - b);
     return rowsAt(this.#sourceOf(width), ascending, width);
   }
 
   /** The newest rows, ascending. */
-  newest(width: number, count: number, nowNs: TimestampNs): Kline[] {
+  newest(width: number, count: number, nowNs: TimestampNs): KlineFigures[] {
     const source = this.#sourceOf(width);
     const starts: number[] = [];
     for (const second of source.startsBefore(secondOf(nowNs) + width, this.keptFrom(width, nowNs))) {
@@ -152,7 +152,7 @@ export class WideKlines {
   }
 }
 
-function rowsAt(source: Source, starts: readonly number[], width: number): Kline[] {
+function rowsAt(source: Source, starts: readonly number[], width: number): KlineFigures[] {
   const sum = new BarSum();
   return starts.flatMap((start) => {
     for (let second = start; second < start + width; second += source.width) source.addBar(second, sum);

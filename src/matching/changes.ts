@@ -23,7 +23,7 @@ import type { Book } from './book.ts';
 import type { MarketEvents, ReplaceCommand } from './commands.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { exhausted, NO_MONEY, place } from './placement.ts';
-import { isReduceOnly, lotsInRoom } from './room.ts';
+import { isReducing, lotsInRoom } from './room.ts';
 import type { Triggers } from './triggers.ts';
 import type { Waiting } from './waiting.ts';
 
@@ -171,7 +171,7 @@ function totalInRoom(
 ): number {
   const { orders } = book;
   const [flags, filled] = [orders.flagsOf(index), orders.filledOf(index)];
-  if (!isReduceOnly(flags) || wanted <= filled) return wanted;
+  if (!isReducing(flags) || wanted <= filled) return wanted;
   const mayTake = moves && (flags & ORDER_FLAG.postOnly) === 0;
   const bound = mayTake ? book.boundAt(orders.sideOf(index), price) : null;
   // mutant: room-of-a-replace

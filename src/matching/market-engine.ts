@@ -61,7 +61,7 @@ import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import type { PublishedLevels } from './published-levels.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredSequences, UnsortedOrders } from './restore.ts';
 import { type RollbackPlace, rollBack } from './rollback.ts';
-import { enterRoom, isReduceOnly, lacksRoom } from './room.ts';
+import { enterRoom, isReducing, lacksRoom } from './room.ts';
 import { Triggers } from './triggers.ts';
 import { Uncrossing } from './uncross.ts';
 import { USER_WORDS, UserTable } from './user-table.ts';
@@ -217,7 +217,7 @@ export class MarketEngine {
     }
     this.#events.accepted(sequence, command, 0);
     if ((command.flags & ORDER_FLAG.postOnly) !== 0) this.#book.cancelOwn(index, command.price);
-    const mayEnter = !isReduceOnly(command.flags) || enterRoom(this.#book, this.#events, index, command);
+    const mayEnter = !isReducing(command.flags) || enterRoom(this.#book, this.#events, index, command);
     const money = command.kind === ORDER_KIND.limit ? NO_MONEY : moneyOf(command, this.#quoteUnit);
     if (mayEnter) place(this.#book, index, money);
     this.#book.commitDepth();

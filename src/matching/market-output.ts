@@ -13,7 +13,7 @@ import type { RejectCode } from '../core/reject.ts';
 import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import type { Publication, RetryBuffer } from '../runtime/retry-buffer.ts';
+import type { RetriedPublication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import { copyStruct } from '../schema/fields.ts';
 import {
   DepthCommitted,
@@ -42,10 +42,10 @@ import { PublishedLevels } from './published-levels.ts';
 
 class DepthOutput {
   readonly #marketIndex: number;
-  readonly #publication: Publication;
+  readonly #publication: RetriedPublication;
   #commits = 0;
 
-  constructor(marketIndex: number, publication: Publication) {
+  constructor(marketIndex: number, publication: RetriedPublication) {
     this.#marketIndex = marketIndex;
     this.#publication = publication;
   }
@@ -87,7 +87,7 @@ class DepthOutput {
 export interface MarketOutlets {
   readonly clearing: RetryBuffer;
   readonly gateway: RetryBuffer;
-  readonly data: Publication;
+  readonly data: RetriedPublication;
 }
 
 interface Answer {
@@ -113,7 +113,7 @@ export class MarketOutput implements MarketEvents {
   /** Receivers of every event with a sequence. */
   readonly #listeners: readonly RetryBuffer[];
   /** The same and market data, as pending trades are public. */
-  readonly #tradeReaders: readonly Pick<Publication, 'views' | 'claim' | 'commit'>[];
+  readonly #tradeReaders: readonly Pick<RetriedPublication, 'views' | 'claim' | 'commit'>[];
   readonly #marketIndex: number;
   #timeHigh = 0;
   #timeLow = 0;

@@ -19,7 +19,7 @@ import { ORDER_LIFE_NS } from '../core/limits.ts';
 import { grown, NONE } from '../core/pools.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
-import { MARK, type NewTerms, ORDER_WORDS, OrderRecords, type OrderTerms } from './order-records.ts';
+import { MARK, type MatchingTerms, type NewTerms, ORDER_WORDS, OrderRecords } from './order-records.ts';
 
 // Runs of words of one size in a growing array, for data that few orders have. A freed run is the next one allocated.
 // There is one heap per size, so free runs of one size never limit another, and allocation always succeeds: a run has
@@ -124,7 +124,7 @@ export class OrderPool extends OrderRecords {
   }
 
   /** Allocates a FRESH order without a sequence, an id and times. */
-  allocate(terms: OrderTerms, user: number, quantity: number): number {
+  allocate(terms: MatchingTerms, user: number, quantity: number): number {
     const index = this.#allocate();
     this.owners[index >> NUMBER] = user;
     this.writeNew(index, terms, quantity);

@@ -80,7 +80,7 @@ export const MARK = {
 const MARKS = ~0xffff;
 
 /** The initial terms of an order. */
-export interface OrderTerms {
+export interface MatchingTerms {
   readonly side: Side;
   readonly kind: OrderKind;
   readonly tif: Tif;
@@ -90,7 +90,7 @@ export interface OrderTerms {
 }
 
 /** Terms and times. */
-export interface NewTerms extends OrderTerms {
+export interface NewTerms extends MatchingTerms {
   readonly creationHigh: number;
   readonly creationLow: number;
   readonly expiryHigh: number;
@@ -107,7 +107,7 @@ export class OrderRecords {
   }
 
   /** Writes a FRESH order, unfilled, without a sequence, a creation time and an id. */
-  writeNew(index: number, terms: OrderTerms, quantity: number): void {
+  writeNew(index: number, terms: MatchingTerms, quantity: number): void {
     const { words, numbers } = this;
     const cell = index >> 1;
     words[index + STATE] = ORDER_STATE.fresh;

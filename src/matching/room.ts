@@ -20,13 +20,13 @@ import type { MarketEvents, NewOrderCommand } from './commands.ts';
 import { NO_MONEY } from './placement.ts';
 import { sizeOf } from './sizing.ts';
 
-export function isReduceOnly(flags: number): boolean {
+export function isReducing(flags: number): boolean {
   return (flags & ORDER_FLAG.reduceOnly) !== 0;
 }
 
 /** Whether a create has no room to rest and would match nothing: it is refused before it is accepted. */
 export function lacksRoom(book: Book, { flags, tif, side, price, roomToTake, roomToRest }: NewOrderCommand): boolean {
-  if (!isReduceOnly(flags) || roomToRest > 0 || tif === TIF.ioc || tif === TIF.fok) return false;
+  if (!isReducing(flags) || roomToRest > 0 || tif === TIF.ioc || tif === TIF.fok) return false;
   const isPostOnly = (flags & ORDER_FLAG.postOnly) !== 0;
   return isPostOnly || roomToTake === 0 || !book.otherSide(side).crosses(book.boundAt(side, price));
 }

@@ -41,7 +41,7 @@ import type { MarketEvents, ReleaseCommand } from './commands.ts';
 import { boundOf, endExpiredWithin, endIfDue } from './expired-orders.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { exhausted, matchSized, moneyLeft, place } from './placement.ts';
-import { isReduceOnly, lotsInRoom, publishCut } from './room.ts';
+import { isReducing, lotsInRoom, publishCut } from './room.ts';
 import { sizeOf } from './sizing.ts';
 import { ReachedTriggers, TriggerBook } from './trigger-book.ts';
 import type { Beginning, Parent, Waiting } from './waiting.ts';
@@ -399,7 +399,7 @@ export class Triggers implements BookWatcher {
   #addedLots({ index, grantedRoom: room }: Waiting, more: number, rests: boolean, isPostOnly: boolean): number {
     const book = this.#theBook;
     const { orders } = book;
-    if (!isReduceOnly(orders.flagsOf(index))) return more;
+    if (!isReducing(orders.flagsOf(index))) return more;
     // mutant: room-of-a-release
     if (rests) return Math.min(more, Math.max(0, room.roomToRest - orders.remaining(index)));
     return lotsInRoom(book, index, more, room, isPostOnly ? null : book.boundOf(index));

@@ -26,7 +26,7 @@ import { ClearingClient } from '../gateway/clearing-client.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { GatewayActor } from '../gateway/gateway-actor.ts';
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts';
-import { DEFAULT_SETTINGS } from '../gateway/orders/settings.ts';
+import { DEFAULT_ORDER_SETTINGS } from '../gateway/orders/settings.ts';
 import { HistoryThread } from '../gateway/queries/history-thread.ts';
 import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../gateway/sessions/rate-limits.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
@@ -38,7 +38,7 @@ import { certificateEndS, gateOf, sessionsPerAddress, tlsOf } from '../http/publ
 import type { EdgeObserver } from '../http/uws-http.ts';
 import { MDS_LISTEN_FAILED } from '../market-data/market-data-actor.ts';
 import { creditTestFunds } from '../operator/operator-hook-routes.ts';
-import type { OpsParts, Waiting } from '../operator/ops-parts.ts';
+import type { OpsParts, WaitingPart } from '../operator/ops-parts.ts';
 import { OpsServer } from '../operator/ops-server.ts';
 import { OracleFeed } from '../operator/oracle-feed.ts';
 import { type AccountSettings, ownAccounts } from '../operator/own-accounts.ts';
@@ -107,7 +107,7 @@ export class RingbookNode {
   readonly #requests = new Map<string, number>();
   readonly #times = threadTimes();
   readonly #stalled = new Set<string>();
-  readonly #waiting = new Set<Waiting>(['clearing', 'markets', 'market_data', 'chains']);
+  readonly #waiting = new Set<WaitingPart>(['clearing', 'markets', 'market_data', 'chains']);
   readonly #marketsToOpen = new Set<number>();
   #openGateway: Gateway | null = null;
   #clearing: ClearingClient | null = null;
@@ -588,7 +588,7 @@ export class RingbookNode {
       threadUses: () => threadUses(this.#times, this.#namedThreads()),
       unverified: () => this.#verifier.inFlight,
       bounds: () => ({
-        openOrders: (this.#openGateway?.orders.requests.settings ?? DEFAULT_SETTINGS).openOrdersNodeMax,
+        openOrders: (this.#openGateway?.orders.requests.settings ?? DEFAULT_ORDER_SETTINGS).openOrdersNodeMax,
         signatures: config.threads.verifyThreads === 0 ? null : config.threads.verifyThreads * SIGNATURES_IN_FLIGHT,
         certificateEndS: this.#certificateEndS,
       }),
@@ -601,7 +601,7 @@ export class RingbookNode {
     };
   }
 
-  #waitingFor(): readonly Waiting[] {
+  #waitingFor(): readonly WaitingPart[] {
     const waiting = [...this.#waiting];
     if (this.#wallClock.state.held !== null) waiting.push('clock');
     if (this.#member !== null && this.#threads.leadership.state() !== 'leading') waiting.push('leadership');

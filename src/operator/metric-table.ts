@@ -27,8 +27,8 @@ import {
   READ_RESULTS,
   REFUSAL_CODES,
   type ReadKind,
-  ROLLBACK_WORDS,
-  readMetric,
+  ROLLBACK_LABELS,
+  readMetricOf,
   readTimeMetric,
   refusalMetric,
   responseMetric,
@@ -105,7 +105,7 @@ export const METRIC_TABLE: readonly Row[] = [
     [numberOf(gateway, 'fills_rolled_back'), 'Rollbacked'],
   ]),
   counter('ringbook_rollbacks_total', ['reason'], 'Sides of fills rolled back.', ({ gateway }) =>
-    ROLLBACK_WORDS.map((word): Sample => [numberOf(gateway, `rollback_${word}`), word]),
+    ROLLBACK_LABELS.map((word): Sample => [numberOf(gateway, `rollback_${word}`), word]),
   ),
   counter(
     'ringbook_faults_total',
@@ -196,7 +196,7 @@ export const METRIC_TABLE: readonly Row[] = [
     'Answers to reads over HTTP, by what is read.',
     (scope) =>
       readsSeen(scope).flatMap(({ service, read, listener }) =>
-        READ_RESULTS.map((result): Sample => [numberOf(listener, readMetric(read, result)), service, read, result]),
+        READ_RESULTS.map((result): Sample => [numberOf(listener, readMetricOf(read, result)), service, read, result]),
       ),
   ),
   histogram(

@@ -2,7 +2,7 @@
  * The steps of every changing operator call: send the command, await its flush, wait until every actor has processed
  * it.
  */
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { rejected } from '../core/outcome.ts';
 import { type OperatorRequest, readRequest, targetFault } from './commands.ts';
 import type { OpsParts } from './ops-parts.ts';
@@ -11,14 +11,14 @@ import type { OpsParts } from './ops-parts.ts';
 const SEEN_MS_MAX = 2_000;
 
 /** Resolves when the change is journaled, flushed and processed by every actor (operator-api.md 2). */
-export async function change(parts: OpsParts, command: OperatorCommand): Promise<Reply> {
+export async function change(parts: OpsParts, command: OperatorCommand): Promise<ActionReply> {
   const reply = await parts.command(command);
   if (reply.ok) await parts.settle(SEEN_MS_MAX);
   return reply;
 }
 
 /** The same for a request with its unparsed body; a malformed one reaches neither journal nor clearing. */
-export async function request(parts: OpsParts, asked: OperatorRequest): Promise<Reply> {
+export async function request(parts: OpsParts, asked: OperatorRequest): Promise<ActionReply> {
   const command = readRequest(asked);
   if (command.ok) return change(parts, command.value);
   return rejected(targetFault(parts.gateway.registry.rows(), asked) ?? command.reject);

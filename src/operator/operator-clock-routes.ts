@@ -2,7 +2,7 @@
  * How the node's clock follows the system clock (MCH-02): where it stands, and the operator's word for a step that nothing else
  * bears out. In every profile; the clock of `test` follows nothing.
  */
-import type { Reply } from '../clearing/inputs.ts';
+import type { ActionReply } from '../clearing/inputs.ts';
 import { formatScaled } from '../core/decimal.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
@@ -61,7 +61,7 @@ function view({ clock, wallClock }: OpsParts): Body {
   };
 }
 
-async function accept(parts: OpsParts, given: Body): Promise<Reply> {
+async function accept(parts: OpsParts, given: Body): Promise<ActionReply> {
   const read = readBody(ACCEPT_BODY, given);
   if (!read.ok) return read;
   const { differenceNs, held } = parts.wallClock.state;

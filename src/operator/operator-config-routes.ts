@@ -4,7 +4,7 @@
  */
 
 import type { ClearingQuery } from '../clearing/clearing-queries.ts';
-import type { Reply } from '../clearing/inputs.ts';
+import type { ActionReply } from '../clearing/inputs.ts';
 import { configList, DEFAULT_WITHDRAWAL_DELAY } from '../clearing/registry/registry-config.ts';
 import { DEFAULT_SETTINGS, withAliases } from '../clearing/registry/settings.ts';
 import type { ConfigRow } from '../clearing/rows.ts';
@@ -101,7 +101,7 @@ function list(parts: OpsParts, kind: Kind): readonly View[] {
   return configList(parts.gateway.registry.rows(), kind);
 }
 
-function put(parts: OpsParts, config: Kind, key: string, method: ConfigMethod, body: unknown): Promise<Reply> {
+function put(parts: OpsParts, config: Kind, key: string, method: ConfigMethod, body: unknown): Promise<ActionReply> {
   return request(parts, { kind: 'putConfig', config, key, method, body });
 }
 
@@ -307,7 +307,7 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
     reply: USER_SHOWN,
   } as const;
   const path = { user_id: '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c' };
-  const answer = async (call: OpsCall, ask: (user: UserId) => Promise<Reply>): Promise<OpsReply> => {
+  const answer = async (call: OpsCall, ask: (user: UserId) => Promise<ActionReply>): Promise<OpsReply> => {
     const user = parseUserId(call.param('user_id'));
     if (user === null) return malformed('a user id', 'user_id');
     const reply = await ask(user);

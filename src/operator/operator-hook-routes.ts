@@ -7,7 +7,7 @@
 
 import type { ChainOperations } from '../chain/chain-operations.ts';
 import { CRASH_POINTS } from '../clearing/clearing-hooks.ts';
-import type { Reply } from '../clearing/inputs.ts';
+import type { ActionReply } from '../clearing/inputs.ts';
 import { assetNotFound } from '../clearing/registry/registry-assets.ts';
 import { closed, defaulted, either, nullable, open, optional, type Shape, words } from '../codec/shapes/shape-kit.ts';
 import { Type } from '../codec/shapes/type-builder.ts';
@@ -88,7 +88,7 @@ const CLEARING = { path: '/operator/clearing', area: 'Test hooks', reply: CLEARI
 /** @param chains returns null until the chains have started. */
 export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null): readonly OpsRoute[] {
   const clearing = new ClearingHooks(parts, chains);
-  const faucet = (given: Body): Promise<Reply> => request(parts, { kind: 'faucet', body: given });
+  const faucet = (given: Body): Promise<ActionReply> => request(parts, { kind: 'faucet', body: given });
   return [
     {
       ...CLOCK,
@@ -154,7 +154,10 @@ export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null
 }
 
 /** The faucet for the page of a dev node; the same command as the operator's. */
-export function creditTestFunds(parts: OpsParts, { user, subAccount, assetId, amount }: TestCredit): Promise<Reply> {
+export function creditTestFunds(
+  parts: OpsParts,
+  { user, subAccount, assetId, amount }: TestCredit,
+): Promise<ActionReply> {
   const credit = { user_id: user, sub_account: subAccount, asset_id: assetId, amount };
   return request(parts, { kind: 'faucet', body: credit });
 }
@@ -173,7 +176,7 @@ function onlyMember(shape: Shape, given: Body): Outcome<string> {
   return there.length === 1 ? accepted(first) : badMember(second, `exactly one of ${names.join(', ')}`);
 }
 
-async function moveClock(parts: OpsParts, given: Body): Promise<Reply> {
+async function moveClock(parts: OpsParts, given: Body): Promise<ActionReply> {
   const { clock } = parts;
   const only = onlyMember(CLOCK_BODY, given);
   if (!only.ok) return only;
@@ -193,7 +196,7 @@ async function moveClock(parts: OpsParts, given: Body): Promise<Reply> {
   return (await parts.settle(CLOCK_REST_MS)) ? accepted(clockView(parts)) : rejected(NOT_AT_REST);
 }
 
-async function barrier(parts: OpsParts, given: Body): Promise<Reply> {
+async function barrier(parts: OpsParts, given: Body): Promise<ActionReply> {
   const read = readBody(BARRIER_BODY, given);
   if (!read.ok) return read;
   if (!(await parts.settle(read.value.timeout_ms))) return rejected(NOT_AT_REST);
@@ -214,7 +217,7 @@ class ClearingHooks {
     this.#chains = chains;
   }
 
-  async view(): Promise<Reply> {
+  async view(): Promise<ActionReply> {
     const reply = await this.#parts.ask({ kind: 'hooks' });
     if (!reply.ok) return reply;
     const { hold, held_fills, delay_ms, faults } = reply.value;
@@ -232,7 +235,7 @@ class ClearingHooks {
     return chains.map((chain) => ({ kind: 'withhold_checkpoints', chain_id: chain, remaining: 1 }));
   }
 
-  async #withhold(value: unknown): Promise<Reply> {
+  async #withhold(value: unknown): Promise<ActionReply> {
     const read = readBody(WITHHOLD_CHECKPOINTS, value, 'fault');
     if (!read.ok) return read;
     const chainId = read.value.chain_id;
@@ -242,20 +245,20 @@ class ClearingHooks {
     return accepted({});
   }
 
-  async apply(given: Body): Promise<Reply> {
+  async apply(given: Body): Promise<ActionReply> {
     const only = onlyMember(CLEARING_BODY, given);
     if (!only.ok) return only;
     const done = await this.#applyOne(only.value, given[only.value]);
     return done.ok ? this.view() : done;
   }
 
-  #applyOne(name: string, value: unknown): Promise<Reply> {
+  #applyOne(name: string, value: unknown): Promise<ActionReply> {
     if (name === 'hold') return this.#hold(value);
     if (name === 'release') return this.#release(value);
     return name === 'delay_ms' ? this.#delay(value) : this.#fault(value);
   }
 
-  async #hold(value: unknown): Promise<Reply> {
+  async #hold(value: unknown): Promise<ActionReply> {
     if (value === true) return change(this.#parts, { kind: 'hold', asset: 'all' });
     const read = readBody(ONE_ASSET, value, 'hold');
     if (!read.ok) return read;
@@ -265,7 +268,7 @@ class ClearingHooks {
     return change(this.#parts, { kind: 'hold', asset });
   }
 
-  async #release(value: unknown): Promise<Reply> {
+  async #release(value: unknown): Promise<ActionReply> {
     if (value === true) {
       for (const market of this.#stalled.keys()) this.#parts.stallMarket(market, false);
       this.#stalled.clear();
@@ -277,13 +280,13 @@ class ClearingHooks {
     return read.ok ? change(this.#parts, { kind: 'release', fills: read.value.fills }) : read;
   }
 
-  async #delay(value: unknown): Promise<Reply> {
+  async #delay(value: unknown): Promise<ActionReply> {
     const read = readBody(integer(0, DELAY_MS_MAX), value, 'delay_ms');
     return read.ok ? this.#parts.hookClearing({ kind: 'delay', ms: read.value }) : read;
   }
 
   /** Kinds that this node does not implement are rejected like any unknown kind. */
-  async #fault(value: unknown): Promise<Reply> {
+  async #fault(value: unknown): Promise<ActionReply> {
     if (value === null) {
       const taken = await this.#parts.hookClearing({ kind: 'crash', point: null, afterTransactions: 0 });
       return taken.ok ? change(this.#parts, { kind: 'fault', fault: null }) : taken;
@@ -303,12 +306,12 @@ class ClearingHooks {
     return kind === 'stall_market' ? this.#stall(value) : this.#crash(value);
   }
 
-  async #rejectFill(value: unknown): Promise<Reply> {
+  async #rejectFill(value: unknown): Promise<ActionReply> {
     const fault = readBody(REJECT_FILL, value, 'fault');
     return fault.ok ? change(this.#parts, { kind: 'fault', fault: fault.value }) : fault;
   }
 
-  async #stall(value: unknown): Promise<Reply> {
+  async #stall(value: unknown): Promise<ActionReply> {
     const read = readBody(STALL_MARKET, value, 'fault');
     if (!read.ok) return read;
     const asset = read.value.asset_id;
@@ -320,7 +323,7 @@ class ClearingHooks {
     return accepted({});
   }
 
-  async #dropSnapshot(value: unknown): Promise<Reply> {
+  async #dropSnapshot(value: unknown): Promise<ActionReply> {
     const read = readBody(DROP_SNAPSHOT, value, 'fault');
     if (!read.ok) return read;
     this.#drop(true);
@@ -332,7 +335,7 @@ class ClearingHooks {
     this.#parts.gateway.registry.isDropped = isDropped;
   }
 
-  async #crash(value: unknown): Promise<Reply> {
+  async #crash(value: unknown): Promise<ActionReply> {
     const read = readBody(CRASH, value, 'fault');
     if (!read.ok) return read;
     const { point, after_transactions: afterTransactions } = read.value;

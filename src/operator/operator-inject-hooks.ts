@@ -3,7 +3,7 @@
  * `inject_fill`): an order bypasses the gateway's checks, a fill the market's matching. Clearing still checks
  * everything (FIL-09 to FIL-11).
  */
-import type { Reply } from '../clearing/inputs.ts';
+import type { ActionReply } from '../clearing/inputs.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
 import { decodeCreate } from '../codec/order-actions.ts';
 import { CREATE_REQUEST } from '../codec/shapes/order-shapes.ts';
@@ -42,7 +42,7 @@ const INJECT_FILL = body({
 const ORDER_NOT_FOUND: Reject = reject('ORDER_NOT_FOUND', 'there is no such live order');
 
 /** @returns the reject of the gateway or the market, otherwise an empty reply. */
-export async function injectOrder(parts: OpsParts, value: unknown): Promise<Reply> {
+export async function injectOrder(parts: OpsParts, value: unknown): Promise<ActionReply> {
   const read = readBody(INJECT_ORDER, value, 'fault');
   if (!read.ok) return read;
   const skips = new Set(read.value.skip);
@@ -56,7 +56,7 @@ export async function injectOrder(parts: OpsParts, value: unknown): Promise<Repl
   return refusal === null ? accepted({}) : rejected(refusal);
 }
 
-export async function injectFill(parts: OpsParts, value: unknown): Promise<Reply> {
+export async function injectFill(parts: OpsParts, value: unknown): Promise<ActionReply> {
   const read = readBody(INJECT_FILL, value, 'fault');
   if (!read.ok) return read;
   const { asset, maker, taker, price, quantity, matchedNs = null } = read.value;

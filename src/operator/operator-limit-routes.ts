@@ -5,7 +5,7 @@
  * global bucket, is an extension of this node: it is returned only after a PUT has set it.
  */
 
-import type { Reply } from '../clearing/inputs.ts';
+import type { ActionReply } from '../clearing/inputs.ts';
 import { JsonFraction } from '../codec/json-tree.ts';
 import { defaulted, type InsideOf, inside, optional, type Shape } from '../codec/shapes/shape-kit.ts';
 import { Type } from '../codec/shapes/type-builder.ts';
@@ -131,7 +131,7 @@ export function limitRoutes(parts: OpsParts): readonly OpsRoute[] {
   ];
 }
 
-function putRates(parts: OpsParts, given: View): Reply {
+function putRates(parts: OpsParts, given: View): ActionReply {
   const read = readBody(RATES_BODY, given);
   if (!read.ok) return read;
   const { costs = {}, shares } = read.value;

@@ -2,7 +2,7 @@
 
 import type { ChainOperations } from '../chain/chain-operations.ts';
 import type { KnownPrices } from '../clearing/clearing-queries.ts';
-import type { Reply } from '../clearing/inputs.ts';
+import type { ActionReply } from '../clearing/inputs.ts';
 import { ACCOUNTS_AT_RISK_MAX } from '../clearing/liquidation/at-risk-accounts.ts';
 import { TEXT } from '../codec/shapes/shape-kit.ts';
 import { format18, formatScaled } from '../core/decimal.ts';
@@ -158,7 +158,7 @@ export function readRoutes(parts: OpsParts, chains: () => ChainOperations | null
 }
 
 /** `on_chain` is null before the chains of an asset were read. */
-async function ledger(parts: OpsParts, chains: ChainOperations | null): Promise<Reply> {
+async function ledger(parts: OpsParts, chains: ChainOperations | null): Promise<ActionReply> {
   const reply = await parts.ask({ kind: 'ledger' });
   if (!reply.ok) return reply;
   await chains?.deviations();
@@ -171,7 +171,7 @@ async function ledger(parts: OpsParts, chains: ChainOperations | null): Promise<
   return accepted({ assets: Object.fromEntries(views) });
 }
 
-async function prices(parts: OpsParts): Promise<Reply> {
+async function prices(parts: OpsParts): Promise<ActionReply> {
   const reply = await parts.ask({ kind: 'prices' });
   if (!reply.ok) return reply;
   const known = reply.value.prices;
@@ -182,7 +182,7 @@ async function prices(parts: OpsParts): Promise<Reply> {
 }
 
 /** The accounts with the smallest maintenance surplus; `limit` is 100 if left out, the cap where it is above. */
-function accountsAtRisk(parts: OpsParts, query: Query): Promise<Reply> | Reply {
+function accountsAtRisk(parts: OpsParts, query: Query): Promise<ActionReply> | ActionReply {
   const page = query.page(RISK_LIMIT.bounds);
   if (!page.ok) return page;
   return parts.ask({ kind: 'accountsAtRisk', limit: page.value.limit });
@@ -192,7 +192,7 @@ function accountsAtRisk(parts: OpsParts, query: Query): Promise<Reply> | Reply {
  * What the threads have recorded since an earlier reply, whose `next` is the parameter `since`; without it only where to
  * begin. Records are doubles in base64, little-endian (runtime/trace-log.ts).
  */
-function trace({ trace: traces }: Plan, query: Query): Reply {
+function trace({ trace: traces }: Plan, query: Query): ActionReply {
   if (traces === null) return rejected(NOT_TRACED);
   const since = query.one('since');
   if (!since.ok) return since;
@@ -240,7 +240,7 @@ function sourceView(source: PriceSource | null, timeName: string, staleNs: bigin
   };
 }
 
-async function state(parts: OpsParts): Promise<Reply> {
+async function state(parts: OpsParts): Promise<ActionReply> {
   const reply = await parts.ask({ kind: 'state' });
   if (!reply.ok) return reply;
   const { config, clock } = parts;

@@ -3,7 +3,7 @@
  * gateway's copy of the registry.
  */
 import type { Logger } from 'pino';
-import { assetNotFound, assetView, riskOf } from '../clearing/registry/registry-assets.ts';
+import { assetNotFound, assetRiskOf, assetView } from '../clearing/registry/registry-assets.ts';
 import { marketView } from '../clearing/registry/registry-markets.ts';
 import { riskView } from '../clearing/registry/risk-parameters.ts';
 import type { AssetRow } from '../clearing/rows.ts';
@@ -172,7 +172,7 @@ function assetRoutes(parts: OpsParts, log: Logger): readonly OpsRoute[] {
 function riskRoutes(parts: OpsParts): readonly OpsRoute[] {
   const read = (id: AssetId): OpsReply => {
     const row = assetOf(parts, id);
-    return row.ok ? accepted(riskView(riskOf(row.value))) : row;
+    return row.ok ? accepted(riskView(assetRiskOf(row.value))) : row;
   };
   return [
     {
@@ -183,7 +183,7 @@ function riskRoutes(parts: OpsParts): readonly OpsRoute[] {
       reply: RISKS_SHOWN,
       example: { reply: `{"2":${RISK_DOC.example.reply}}` },
       handler: () =>
-        accepted(Object.fromEntries(assetsInOrder(parts).map((row) => [row.assetId, riskView(riskOf(row))]))),
+        accepted(Object.fromEntries(assetsInOrder(parts).map((row) => [row.assetId, riskView(assetRiskOf(row))]))),
     },
     ...objectRoutes(parts, RISK_DOC, 'putRisk', read),
   ];

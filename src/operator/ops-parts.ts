@@ -5,7 +5,7 @@
 
 import type { ClearingHook } from '../clearing/clearing-hooks.ts';
 import type { AnswerTo, ClearingQuery } from '../clearing/clearing-queries.ts';
-import type { OperatorCommand, Reply } from '../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { Profile } from '../core/config-error.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -25,7 +25,7 @@ import type { StartStep } from './start-progress.ts';
 
 /** The parts that are not ready, by their names in `GET /readyz`; `clock`: a step of the system clock is held (MCH-02); `leadership`: the
  * node does not lead its cluster, or its lease is over. */
-export type Waiting = 'clearing' | 'markets' | 'market_data' | 'chains' | 'clock' | 'leadership';
+export type WaitingPart = 'clearing' | 'markets' | 'market_data' | 'chains' | 'clock' | 'leadership';
 
 /** How the node's clock follows the system clock. */
 export interface WallClockView {
@@ -80,16 +80,16 @@ export interface OpsParts {
     readonly registry: Pick<RegistryCache, 'isDropped' | 'rows'>;
   };
   /** Empty when the node is ready. */
-  waitingFor(): readonly Waiting[];
+  waitingFor(): readonly WaitingPart[];
   /** Progress of the start; null before its first step. */
   starting(): StartStep | null;
   /**
    * Resolves after the change is journaled and flushed; SERVICE_UNAVAILABLE while recovering or when a ring is full.
    */
-  command(command: OperatorCommand): Promise<Reply>;
+  command(command: OperatorCommand): Promise<ActionReply>;
   /** Resolves from applied and flushed state. */
   ask<Query extends ClearingQuery>(query: Query): Promise<Outcome<AnswerTo<Query>>>;
-  hookClearing(hook: ClearingHook): Promise<Reply>;
+  hookClearing(hook: ClearingHook): Promise<ActionReply>;
   /** Makes the shard of a market stop reading its commands, or continue. */
   stallMarket(marketIndex: number, isStalled: boolean): void;
   /**

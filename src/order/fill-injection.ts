@@ -1,6 +1,6 @@
 /** A fill that a test hook injects into a market as if it had matched: the message from the gateway to the shard. */
 import type { OrderId, UserId } from '../core/ids.ts';
-import type { Publication } from '../runtime/retry-buffer.ts';
+import type { RetriedPublication } from '../runtime/retry-buffer.ts';
 import { NodeHook } from '../schema/generated/messages.ts';
 import { encodePlain } from '../schema/plain-values.ts';
 
@@ -23,7 +23,7 @@ export interface InjectedFill {
 }
 
 /** @returns false when the ring is full. */
-export function writeInjectedFill(publication: Publication, fill: InjectedFill): boolean {
+export function writeInjectedFill(publication: RetriedPublication, fill: InjectedFill): boolean {
   const text = encodePlain(fill);
   const at = publication.claim(NodeHook.typeId, NodeHook.bytes + text.length, true);
   if (at < 0) return false;

@@ -13,7 +13,7 @@
 import { larger, mulDivFloor, smaller } from '../core/arithmetic.ts';
 import { type AssetId, compareAssetIds } from '../core/ids.ts';
 import { AT_RISK_ASSETS_MAX } from '../core/limits.ts';
-import type { AtRisk, AtRiskSide } from '../core/market-figures.ts';
+import type { AtRiskFigures, AtRiskSide } from '../core/market-figures.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../core/units.ts';
 import { addMaintenance, addMaintenanceUsd, type MaintenanceSums } from './account.ts';
 import { type AssetTerms, WEIGHT_ONE, weighedLeg } from './asset-terms.ts';
@@ -117,7 +117,7 @@ export class AtRiskTotals {
     side.weighed += quantity * price;
   }
 
-  view(timestampNs: TimestampNs): AtRisk {
+  view(timestampNs: TimestampNs): AtRiskFigures {
     const assets = [...this.#assets]
       .sort(([a], [b]) => compareAssetIds(a, b))
       .slice(0, AT_RISK_ASSETS_MAX)
@@ -139,7 +139,7 @@ function viewOf({ quantity, priced, weighed }: SideSums): AtRiskSide {
 }
 
 /** Whether two aggregates show the same; their times do not count. */
-export function sameAtRisk(a: AtRisk, b: AtRisk): boolean {
+export function sameAtRisk(a: AtRiskFigures, b: AtRiskFigures): boolean {
   return (
     a.assets.length === b.assets.length &&
     a.assets.every((asset, index) => {

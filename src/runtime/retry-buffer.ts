@@ -13,7 +13,7 @@ import { assert } from '../core/assert.ts';
 import { type Views, viewsOf } from '../core/views.ts';
 
 /** The part of a ring's sending end that a retry buffer uses (runtime's Publication). */
-export interface Publication {
+export interface RetriedPublication {
   readonly views: Views;
   claim(typeId: number, payloadBytes: number, urgent?: boolean): number;
   commit(): void;
@@ -36,13 +36,13 @@ function padded(bytes: number): number {
 export class RetryBuffer {
   /** The buffer of the last claim: read it after each claim. */
   views: Views;
-  readonly #publication: Publication;
+  readonly #publication: RetriedPublication;
   #waiting: Views = viewsOf(new ArrayBuffer(INITIAL_BYTES), 0, INITIAL_BYTES);
   #start = 0;
   #end = 0;
   #isDirect = false;
 
-  constructor(publication: Publication) {
+  constructor(publication: RetriedPublication) {
     this.#publication = publication;
     this.views = publication.views;
   }

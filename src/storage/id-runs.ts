@@ -12,7 +12,7 @@
  *
  * Not here: what goes when (finished-orders.ts), how many ids a list holds (id-lists.ts).
  */
-import type { IdWatermark, Tombstone } from '../clearing/durability.ts';
+import type { DurableIds, Tombstone } from '../clearing/durability.ts';
 import type { OrderId } from '../core/ids.ts';
 import { ORDER_LIFE_NS } from '../core/limits.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
@@ -110,7 +110,7 @@ export function* loadRememberedIds(
 }
 
 /** The watermarks of evicted ids. */
-export function* loadIdWatermarks(reader: StorageReader): Generator<IdWatermark, void, undefined> {
+export function* loadIdWatermarks(reader: StorageReader): Generator<DurableIds, void, undefined> {
   for (const entry of tableEntries(reader, TABLE.idList)) {
     const { watermarkNs } = readIdList(entry);
     if (watermarkNs !== null) yield { ...listNameOf(entry.key), creationNs: watermarkNs };

@@ -2,8 +2,8 @@
 import type {
   CheckpointMark,
   Durability,
+  DurableIds,
   FollowedRecord,
-  IdWatermark,
   JournaledBatch,
   JournalSize,
   Recovery,
@@ -160,7 +160,7 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
     return loadRememberedIds(this.#writer, nowNs);
   }
 
-  idWatermarks(): Iterable<IdWatermark> {
+  idWatermarks(): Iterable<DurableIds> {
     return loadIdWatermarks(this.#writer);
   }
 

@@ -12,12 +12,12 @@ import {
   type AtRiskResult,
 } from '../../src/clearing/liquidation/at-risk-accounts.ts';
 import { setLiquidation } from '../../src/clearing/liquidation/liquidation-rows.ts';
-import { termsOf } from '../../src/clearing/risks.ts';
+import { assetTermsOf } from '../../src/clearing/risks.ts';
 import type { SubAccountSlot } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
-import type { AtRisk } from '../../src/core/market-figures.ts';
+import type { AtRiskFigures } from '../../src/core/market-figures.ts';
 import { ONE_18 } from '../../src/core/units.ts';
 import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
 import { MarginWorld } from '../support/margin-world.ts';
@@ -173,7 +173,7 @@ function plainAggregate({ state, nowNs }: MarginWorld): unknown {
       const price = (asset: string, amount: bigint): bigint => {
         const risk = state.risks.get(asset as AssetId);
         if (asset === USD || risk === undefined) return ONE_18;
-        const { oracle, mark } = termsOf(risk, nowNs).prices;
+        const { oracle, mark } = assetTermsOf(risk, nowNs).prices;
         return amount < 0n === oracle < mark ? oracle : mark;
       };
       const surplusOf = ([asset, amount]: readonly [string, bigint]): bigint =>
@@ -209,7 +209,7 @@ function plainAggregate({ state, nowNs }: MarginWorld): unknown {
 }
 
 /** The same of what was published. */
-function publishedAggregate(view: AtRisk): unknown {
+function publishedAggregate(view: AtRiskFigures): unknown {
   const sides = view.assets.flatMap(({ assetId, long, short }) =>
     (
       [
@@ -240,7 +240,7 @@ suite('the aggregate is what a walk through all accounts gives', () => {
         const world = AtRiskWorld.withCounterparty();
         const { margin, accounts } = world;
         for (const user of users) assert.ok(margin.fund(user, USD, '600', 1).ok);
-        let last: AtRisk = { timestampNs: margin.nowNs, assets: [] };
+        let last: AtRiskFigures = { timestampNs: margin.nowNs, assets: [] };
         for (const { user, market, isLong, size, price } of moves) {
           const unit = market === 0 ? 2_000 : 50_000;
           const quantity = market === 0 ? size / 10 : size / 250;

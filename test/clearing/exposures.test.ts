@@ -10,9 +10,9 @@ import { countedOf } from '../../src/clearing/exposures.ts';
 import type { ClearingInput } from '../../src/clearing/inputs.ts';
 import { orderAt } from '../../src/clearing/live-orders.ts';
 import { changeOrder } from '../../src/clearing/orders.ts';
-import { termsOf } from '../../src/clearing/risks.ts';
+import { assetTermsOf } from '../../src/clearing/risks.ts';
 import type { OrderRow } from '../../src/clearing/rows.ts';
-import type { MarketSlot } from '../../src/clearing/state.ts';
+import type { ClearingMarket } from '../../src/clearing/state.ts';
 import { must } from '../../src/core/assert.ts';
 import { ORDER_END, ORDER_KIND, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
@@ -57,7 +57,7 @@ function withOrders(): MarginWorld {
   return world;
 }
 
-function sequencesOf({ orders }: MarketSlot): Sequence[] {
+function sequencesOf({ orders }: ClearingMarket): Sequence[] {
   return [...orders.rows()].map(({ orderSequence }) => orderSequence);
 }
 
@@ -194,7 +194,7 @@ test('a child that has filled all that is in force adds no exposure, whatever is
   const order = orderAt(book.market, must(index, 'her order'));
   const counted = (change: Partial<OrderRow>): bigint => {
     changeOrder(world.state, order, (row) => Object.assign(row, change));
-    return countedOf(book, termsOf(book.risk, world.nowNs));
+    return countedOf(book, assetTermsOf(book.risk, world.nowNs));
   };
   assert.ok(counted({}) > 0n, 'nothing is filled yet');
   assert.ok(counted({ filledQuantity: 62, enabledQuantity: 64 }) > 0n, 'two lots are in force');

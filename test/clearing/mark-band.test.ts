@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { riskSlot, termsOf } from '../../src/clearing/risks.ts';
+import { assetTermsOf, riskSlot } from '../../src/clearing/risks.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { format18 } from '../../src/core/decimal.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -76,7 +76,7 @@ suite('a trade of 0.10 USD with oneself', () => {
       const slot = riskSlot(one.state, ETH);
       const reference = liquidationReference(SIDE.sell, slot, one.nowNs);
       assert.ok(reference !== null);
-      const deleveraged = adlPrice(SIDE.buy, termsOf(slot, one.nowNs).prices, { priceDecimals: 2 });
+      const deleveraged = adlPrice(SIDE.buy, assetTermsOf(slot, one.nowNs).prices, { priceDecimals: 2 });
       return [format18(reference), String(deleveraged / 100)];
     };
     assert.deepEqual(prices('none'), ['2000', '10']);
@@ -105,20 +105,20 @@ suite('a trade of 0.10 USD with oneself', () => {
     bandAge(one, 1_000);
     one.pass(1_000_000_000n);
     wash(one);
-    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
+    assert.equal(format18(assetTermsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
     one.pass(1n);
-    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '10');
+    assert.equal(format18(assetTermsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '10');
     bandAge(one, 120_000);
-    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
+    assert.equal(format18(assetTermsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '1904.761904761904762');
     one.pass(MARK_STALE_NS);
-    assert.equal(format18(termsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '2000');
+    assert.equal(format18(assetTermsOf(riskSlot(one.state, ETH), one.nowNs).prices.mark), '2000');
   });
 });
 
 suite('mark_min_notional of an asset (operator-api.md 4.1)', () => {
   const minimum = (of: MarginWorld, usd: string): void =>
     void acceptedValue(of.put('putAsset', ETH, { mark_min_notional: usd }, 'patch'));
-  const markOf = (of: MarginWorld): string => format18(termsOf(riskSlot(of.state, ETH), of.nowNs).prices.mark);
+  const markOf = (of: MarginWorld): string => format18(assetTermsOf(riskSlot(of.state, ETH), of.nowNs).prices.mark);
 
   test('MON-06: a smaller match sets no mark; fills of one taker in one match count together, those of others do not', () => {
     const one = world('none');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { verifyOrder } from '../../src/clearing/order-verdict.ts';
 import type { OrderRow, SignedText } from '../../src/clearing/rows.ts';
-import { DEFAULT_SIGNERS, type RegisteredSigner, type SignerConfig } from '../../src/clearing/signers/signer-config.ts';
+import { type ConfiguredSigner, DEFAULT_SIGNERS, type SignerConfig } from '../../src/clearing/signers/signer-config.ts';
 import type { Order } from '../../src/client/canonical.ts';
 import {
   type CoSigner,
@@ -235,14 +235,14 @@ const CO_SIGNERS: readonly CoSigner[] = [
 ];
 const [ED, SECP, , , PASSKEY] = CO_SIGNERS as [CoSigner, CoSigner, CoSigner, CoSigner, CoSigner];
 
-function registered({ signer }: CoSigner, members: Partial<RegisteredSigner> = {}): RegisteredSigner {
+function registered({ signer }: CoSigner, members: Partial<ConfiguredSigner> = {}): ConfiguredSigner {
   return { ...signer, weight: 1, addedNs: NOW as TimestampNs, expiresAtNs: null, maxSigningWindowNs: null, ...members };
 }
 
 /** All of them registered; those of weight 1 together with the master weigh six. */
 function configOf(
   members: Partial<SignerConfig>,
-  signers: readonly RegisteredSigner[] = CO_SIGNERS.map((of) => registered(of)),
+  signers: readonly ConfiguredSigner[] = CO_SIGNERS.map((of) => registered(of)),
 ): SignerConfig {
   return { ...DEFAULT_SIGNERS, signers, ...members };
 }
@@ -315,7 +315,7 @@ suite("clearing's own verdict on the co-signers of an order", () => {
 
   test('MSG-34: the window and the expiry of a co-signer are judged at the creation of the order', () => {
     const hour = 3_600_000_000_000n;
-    const at = (members: Partial<RegisteredSigner>): SignerConfig => configOf({}, [registered(ED, members)]);
+    const at = (members: Partial<ConfiguredSigner>): SignerConfig => configOf({}, [registered(ED, members)]);
     assert.equal(judged(signedBy([ED]), at({ expiresAtNs: NOW + 1n })), true);
     assert.equal(judged(signedBy([ED]), at({ expiresAtNs: NOW })), false);
     const before = { addedNs: (NOW - hour) as TimestampNs };

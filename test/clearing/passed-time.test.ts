@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { PassedTime } from '../../src/clearing/passed-time.ts';
-import type { MarketSlot } from '../../src/clearing/state.ts';
+import type { ClearingMarket } from '../../src/clearing/state.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { MemoryDurability } from '../support/memory-durability.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
@@ -11,7 +11,7 @@ import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts
 
 const START_NS = 1_760_000_000n * 1_000_000_000n;
 
-function marketsOfNode(): readonly MarketSlot[] {
+function marketsOfNode(): readonly ClearingMarket[] {
   const durability = new MemoryDurability();
   const node = new SimulatedNode({ seed: 1, durability, forged: new Set(), startNs: SIMULATION_START_NS });
   prepareMarkets(node);

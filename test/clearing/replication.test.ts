@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import type { Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply } from '../../src/clearing/inputs.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import { ReplicatorEnd } from '../../src/clearing/log-codec.ts';
 import { applyRecord } from '../../src/clearing/records.ts';
@@ -241,7 +241,7 @@ suite('sizes', () => {
     leader.lead('a');
     const prices = Array.from({ length: 500 }, (_, index) => ({ asset_id: `${1_000 + index}`, price: '1' }));
     const name = 'x'.repeat(COMMAND_BYTES_MAX);
-    const replies: Reply[] = [];
+    const replies: ActionReply[] = [];
     const asked: readonly Asked[] = [
       { kind: 'renameSubAccount', user: SIMULATED_USERS[0] as UserId, index: 1, name },
       { kind: 'setPrices', body: { prices } },

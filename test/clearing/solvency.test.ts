@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { termsOf } from '../../src/clearing/risks.ts';
+import { assetTermsOf } from '../../src/clearing/risks.ts';
 import { larger, smaller } from '../../src/core/arithmetic.ts';
 import { must } from '../../src/core/assert.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -123,7 +123,7 @@ test('no reducing trade of an account at maintenance is refused at a price betwe
       const self = { user: CAROL, subAccount: 0, isSpot: true };
       assert.equal(world.trade({ buyer: self, seller: self, price: wash / 100, quantity: 0.0001 }), 'confirmed');
       const { maintenanceSurplus } = world.figures(ALICE);
-      const { oracle: atOracle, mark } = termsOf(
+      const { oracle: atOracle, mark } = assetTermsOf(
         must(world.state.risks.get(ETH), 'the risk of ETH'),
         world.nowNs,
       ).prices;
@@ -226,7 +226,7 @@ test('no fill between accounts of one owner makes them worth more together, at t
         else if (item.kind === 'pass') world.pass(item.ns);
         else {
           const risk = must(world.state.risks.get(ETH), 'the risk of ETH');
-          const { oracle: atOracle, mark: atMark } = termsOf(risk, world.nowNs).prices;
+          const { oracle: atOracle, mark: atMark } = assetTermsOf(risk, world.nowNs).prices;
           const before = [worth(world, atOracle), worth(world, atMark)] as const;
           const trades = world.state.tallies.trades.count;
           playTrade(world, item);

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { applyBatch, FIRED_PER_TURN } from '../../src/clearing/clearing.ts';
-import type { MarketInput, Matched } from '../../src/clearing/inputs.ts';
-import { type LiveOrder, orderAt, orderOf } from '../../src/clearing/live-orders.ts';
+import type { MarketInput, MatchedInput } from '../../src/clearing/inputs.ts';
+import { type ClearingOrder, orderAt, orderOf } from '../../src/clearing/live-orders.ts';
 import { takeMarketInput } from '../../src/clearing/market-inputs.ts';
-import { createClearingState, type MarketSlot } from '../../src/clearing/state.ts';
+import { type ClearingMarket, createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { isFired, isWatchedRight } from '../../src/clearing/trigger-heaps.ts';
 import { fireAll, fireReached, fireSome } from '../../src/clearing/triggers.ts';
@@ -110,15 +110,15 @@ class SlowMarket {
   readonly #plain = new Map<Sequence, Waiting>();
   readonly #fired = new Set<Sequence>();
 
-  get #market(): MarketSlot {
-    return this.#world.state.markets[0] as MarketSlot;
+  get #market(): ClearingMarket {
+    return this.#world.state.markets[0] as ClearingMarket;
   }
 
   #tell(input: MarketInput): void {
     takeMarketInput(this.#world.state, input, this.#world.nowNs, []);
   }
 
-  #live(sequence: Sequence): LiveOrder {
+  #live(sequence: Sequence): ClearingOrder {
     return must(orderOf(this.#market, sequence), 'it lives');
   }
 
@@ -183,7 +183,7 @@ class SlowMarket {
 }
 
 /** A market with so many stops on one price, and a fill there that is not published yet. */
-function crowd(count: number): { world: ClearingWorld; fill: Matched } {
+function crowd(count: number): { world: ClearingWorld; fill: MatchedInput } {
   const world = ClearingWorld.withMarket();
   world.fund(BOB, ETH, '10');
   world.fund(BOB, USD, '10');
@@ -254,7 +254,7 @@ suite('trigger heaps', () => {
     const count = 2_000;
     const { world, fill } = crowd(FIRED_PER_TURN * 4);
     world.send(fill);
-    const [market] = world.state.markets as [MarketSlot];
+    const [market] = world.state.markets as [ClearingMarket];
     const heap = market.triggers.find(({ kind }) => kind === TRIGGER.above);
     assert.ok(heap !== undefined && heap.inForce !== null);
     const stop = { side: SIDE.sell, triggerKind: TRIGGER.above, triggerPrice: 30 };

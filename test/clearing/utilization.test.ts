@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { applyBatch } from '../../src/clearing/clearing.ts';
-import { holdingsOf, riskSlot } from '../../src/clearing/risks.ts';
+import { riskHoldingsOf, riskSlot } from '../../src/clearing/risks.ts';
 import { createClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { format18 } from '../../src/core/decimal.ts';
@@ -74,7 +74,7 @@ suite('max_utilization', () => {
   test('MON-10: the gateway gets what there is to lend with each change, and of a new market', () => {
     const one = world();
     const slot = riskSlot(one.state, ETH);
-    assert.equal(holdingsOf(one.state, ETH), 10n * 10n ** 18n);
+    assert.equal(riskHoldingsOf(one.state, ETH), 10n * 10n ** 18n);
     const body = { user_id: CAROL, sub_account: 0, asset_id: ETH, amount: '2' };
     const [risk] = effectsOf(one.send({ kind: 'faucet', request: one.request(), body }), 'marketRiskChanged');
     assert.deepEqual([risk?.marketIndex, format18(risk?.holdings ?? (0n as never))], [0, '12']);
@@ -108,7 +108,7 @@ suite('max_utilization', () => {
             const after = one.state.users.get(seller.user)?.subAccounts.get(1)?.positions.get(ETH)?.legs.base ?? 0n;
             const { credits, borrows } = riskSlot(one.state, ETH);
             if (after < 0n && after < before) {
-              assert.ok(2n * (borrows - credits) <= holdingsOf(one.state, ETH), 'half of what there is');
+              assert.ok(2n * (borrows - credits) <= riskHoldingsOf(one.state, ETH), 'half of what there is');
             }
             if (typeof result !== 'string' && result.includes('ProtocolCapBreach')) refused += 1;
           }
@@ -118,7 +118,7 @@ suite('max_utilization', () => {
         assert.equal(stateHash(again), stateHash(one.state));
         const tables = new PlainTables();
         tables.checkpoint(one.state);
-        assert.equal(holdingsOf(tables.load(), ETH), holdingsOf(one.state, ETH));
+        assert.equal(riskHoldingsOf(tables.load(), ETH), riskHoldingsOf(one.state, ETH));
       }),
       propertyParameters(60),
     );

@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
   {
     what: 'positions',
     shape: account.POSITIONS,
-    read: listOf(replyReader('position', account.POSITION)),
+    read: listOf(replyReader('position', account.USER_POSITION)),
     judge: listOf(judge.readPosition),
   },
   {

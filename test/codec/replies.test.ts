@@ -7,7 +7,7 @@ import { parseJson } from '../../src/codec/json-tree.ts';
 import { marketObject } from '../../src/codec/market-reply.ts';
 import { authReply, nonceReply, operationResponse } from '../../src/codec/operation-replies.ts';
 import { type OrderEventView, orderEvent } from '../../src/codec/order-events.ts';
-import { type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
+import { type OrderReply, orderRecord } from '../../src/codec/order-record.ts';
 import { bareArray, pageEnvelope } from '../../src/codec/pages.ts';
 import {
   eventFrame,
@@ -149,7 +149,7 @@ suite('reads', () => {
   });
 
   test('an order record names every key when each of them has a value (wire.md 7.9)', () => {
-    const full: OrderRecordView = {
+    const full: OrderReply = {
       ...RECORD,
       amount: '900',
       max_sellable_amount: '1.5',
@@ -332,7 +332,7 @@ suite('frames', () => {
   });
 });
 
-const RECORD: OrderRecordView = {
+const RECORD: OrderReply = {
   order_id: 'demo-order-1',
   base_asset: '12',
   side: 'Sell',

@@ -26,7 +26,7 @@ import {
   decodeReplace,
   type SignedRequest,
 } from '../../src/codec/order-actions.ts';
-import { ORDER_RECORD, type OrderRecordView, orderRecord } from '../../src/codec/order-record.ts';
+import { ORDER_RECORD, type OrderReply, orderRecord } from '../../src/codec/order-record.ts';
 import { decodeShape } from '../../src/codec/shape-reader.ts';
 import {
   ADD_SIGNER_REQUEST,
@@ -134,7 +134,7 @@ suite('printers and shapes', () => {
         assert.ok(isJsonObject(tree));
         const names = Object.keys(ORDER_RECORD['properties'] as object);
         const inOrder = new Map(names.map((name) => [name, tree.get(name) ?? null]));
-        assert.equal(orderRecord(Object.fromEntries(tree) as unknown as OrderRecordView), writeJson(inOrder));
+        assert.equal(orderRecord(Object.fromEntries(tree) as unknown as OrderReply), writeJson(inOrder));
       }),
       propertyParameters(100),
     );

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply } from '../../src/clearing/inputs.ts';
 import { ACTIONS_UNANSWERED_MAX, AccountActions } from '../../src/gateway/actions/account-actions.ts';
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { NO_CHAINS } from '../../src/gateway/queries/settlements.ts';
@@ -18,8 +18,11 @@ const RING_BYTES = 16_777_216;
 const RENAME = { user: ALICE, subAccount: 2, name: 'mine' };
 
 /** The answer, if it has come by now. */
-async function answerNow(reply: Promise<unknown>): Promise<Reply | null> {
-  return (await Promise.race([reply, new Promise((resolve) => setImmediate(() => resolve(null)))])) as Reply | null;
+async function answerNow(reply: Promise<unknown>): Promise<ActionReply | null> {
+  return (await Promise.race([
+    reply,
+    new Promise((resolve) => setImmediate(() => resolve(null))),
+  ])) as ActionReply | null;
 }
 
 /** Before a clearing engine that answers nothing. */

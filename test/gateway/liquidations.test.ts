@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { NodeOrderSent } from '../../src/clearing/effects.ts';
-import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { TradeRow } from '../../src/clearing/rows.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import { MARKET_STATUS, ROLLBACK_REASON, SIDE } from '../../src/core/order-terms.ts';
@@ -19,7 +19,7 @@ import { riskRow, usd } from '../support/margin-fixture.ts';
 import { ALICE, BOB } from '../support/names.ts';
 import { BASE, createRequest, MARKET, NOW } from '../support/order-fixture.ts';
 
-const BUSY: Reply = rejected(reject('SERVICE_UNAVAILABLE', 'clearing is busy, try again'));
+const BUSY: ActionReply = rejected(reject('SERVICE_UNAVAILABLE', 'clearing is busy, try again'));
 
 class World extends EntryWorld {
   readonly commands: OperatorCommand[] = [];

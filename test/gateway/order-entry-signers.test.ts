@@ -9,7 +9,7 @@ import type { AdditionalSigner, Signatures, SignerScheme } from '../../src/codec
 import { STORED_SIGNATURES_BYTES_MAX, signaturesOf } from '../../src/codec/stored-signatures.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
-import type { ActionOrigin, SignedAction } from '../../src/gateway/actions/order-entry.ts';
+import type { ActionOrigin, SignedEntry } from '../../src/gateway/actions/order-entry.ts';
 import { EntryWorld } from '../support/entry-world.ts';
 import { ALICE } from '../support/names.ts';
 import { cancelRequest, createRequest, NOW, replaceRequest } from '../support/order-fixture.ts';
@@ -42,7 +42,7 @@ class World extends EntryWorld {
     this.capacity = Number.POSITIVE_INFINITY;
   }
 
-  send(action: SignedAction, more: Partial<ActionOrigin> = {}): string {
+  send(action: SignedEntry, more: Partial<ActionOrigin> = {}): string {
     this.answers.length = 0;
     const origin = { user: ALICE, connection: 1, isControl: true, ...more };
     this.entry.submit(action, origin, ({ refusal }) => this.answers.push(refusal?.code ?? 'Received'));

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import { ReleaseQueue } from '../../src/gateway/actions/release-queue.ts';
-import type { ReleaseCommand } from '../../src/gateway/orders/book/order-events.ts';
+import type { ReleaseEvent } from '../../src/gateway/orders/book/order-events.ts';
 import { Doorbell } from '../../src/runtime/doorbell.ts';
 import { Publication } from '../../src/runtime/publication.ts';
 import { createRing, RingReader, RingWriter } from '../../src/runtime/spsc-ring.ts';
@@ -17,7 +17,7 @@ import { SIMULATED_MARKETS, SIMULATION_START_NS, SimulatedNode, simulatedUser } 
 const FILLER = 9;
 const FIELDS = ['order', 'triggered', 'quantity', 'budget', 'bound', 'roomToTake', 'roomToRest', 'end'] as const;
 
-const release = (marketIndex: number, order: number, quantity: number, end: 0 | 6 = 0): ReleaseCommand => ({
+const release = (marketIndex: number, order: number, quantity: number, end: 0 | 6 = 0): ReleaseEvent => ({
   marketIndex,
   order,
   triggered: 100 + order,

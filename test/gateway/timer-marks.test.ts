@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply } from '../../src/clearing/inputs.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
@@ -15,7 +15,7 @@ const USERS = ['a', 'b', 'c'] as UserId[];
 interface Sent {
   readonly user: UserId;
   readonly runs: boolean;
-  readonly answer: (reply: Reply) => void;
+  readonly answer: (reply: ActionReply) => void;
 }
 
 class World {

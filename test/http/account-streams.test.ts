@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
-import type { AccountEvent } from '../../src/codec/account-events.ts';
+import type { AccountEventView } from '../../src/codec/account-events.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import type { BookEvent, UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
 import { askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/names.ts';
@@ -32,7 +32,7 @@ const open = (path: string, version: 0 | 1 = 1, user = ALICE): Promise<SocketRea
   SocketReader.open(listener.port, path, version === 1 ? ['svc.ws.v1'] : [], as(user));
 const EVENTS = `/account/events/${ALICE}`;
 
-const DEPOSIT: AccountEvent = {
+const DEPOSIT: AccountEventView = {
   kind: 'depositLanded',
   asset: '0' as AssetId,
   amount: (10n ** 19n) as Amount18,
@@ -46,11 +46,11 @@ const CANCELED = {
   assetId: BASE,
   timestampNs: NOW,
   reason: 'UserRequested',
-} as OrderEvent;
-const TRADE: UserTrade = {
+} as BookEvent;
+const TRADE: UserTradeEvent = {
   assetId: BASE,
   tradeId: 1,
-  orderId: 'o-1' as UserTrade['orderId'],
+  orderId: 'o-1' as UserTradeEvent['orderId'],
   subAccount: 0,
   price: 200_000 as RawPrice,
   quantity: 10_000 as RawQuantity,
@@ -78,7 +78,7 @@ suite('account events', () => {
     const plain = await open(EVENTS, 0);
     const enveloped = await open(EVENTS, 1);
     const asset = '2' as AssetId;
-    const told: [AccountEvent, string][] = [
+    const told: [AccountEventView, string][] = [
       [
         DEPOSIT,
         `{"DepositLanded":{"user":"${ALICE}","asset":"0","amount":"0x8ac7230489e80000",` +

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, suite, test } from 'node:test';
 import type { AssetId } from '../../src/core/ids.ts';
-import type { AtRisk } from '../../src/core/market-figures.ts';
+import type { AtRiskFigures } from '../../src/core/market-figures.ts';
 import type { Amount18 } from '../../src/core/units.ts';
 import { ask, askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
@@ -32,7 +32,7 @@ const open = (version: 0 | 1 = 0, user = ALICE): Promise<SocketReader> =>
 const NOTHING = { quantity: 0n as Amount18, liquidationPrice: null };
 const SHORT = { quantity: (15n * 10n ** 17n) as Amount18, liquidationPrice: (3_100n * 10n ** 18n + 5n) as Amount18 };
 const LONG = { quantity: (4n * 10n ** 18n) as Amount18, liquidationPrice: null };
-const VIEW: AtRisk = {
+const VIEW: AtRiskFigures = {
   timestampNs: NOW,
   assets: [
     { assetId: '2' as AssetId, long: NOTHING, short: SHORT },
@@ -45,7 +45,7 @@ const TEXT =
   '"12":{"long":{"quantity":"4","liquidation_price":null},"short":{"quantity":"0","liquidation_price":null}}}}';
 
 /** As the gateway does it. */
-function publish(view: AtRisk): void {
+function publish(view: AtRiskFigures): void {
   oms.risk = view;
   streams.atRisk(view);
 }

@@ -9,7 +9,7 @@ import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../../src/core/limits.ts';
 import { FILL_STATUS } from '../../src/core/order-terms.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity } from '../../src/core/units.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import type { BookEvent, UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, SocketReader, withoutDetail } from '../support/edge-client.ts';
 import { listenTo, ReportList } from '../support/listeners.ts';
@@ -55,14 +55,14 @@ const CANCELED = {
   assetId: BASE,
   timestampNs: NOW,
   reason: 'UserRequested',
-} as OrderEvent;
+} as BookEvent;
 const CANCELED_TEXT =
   `{"Canceled":{"order_id":"o-1","asset_id":"12","user_id":"${ALICE}","timestamp_ns":${NOW},` +
   '"reason":"UserRequested"}}';
-const fill = (status: UserTrade['status'], tradeId = 1): UserTrade => ({
+const fill = (status: UserTradeEvent['status'], tradeId = 1): UserTradeEvent => ({
   assetId: BASE,
   tradeId,
-  orderId: 'o-1' as UserTrade['orderId'],
+  orderId: 'o-1' as UserTradeEvent['orderId'],
   subAccount: 0,
   price: 200_000 as RawPrice,
   quantity: 10_000 as RawQuantity,
@@ -192,7 +192,7 @@ suite('order service, streams', () => {
 
   test('an event is serialised once for its readers, and not at all without one', async () => {
     let reads = 0;
-    const counted = { ...CANCELED } as OrderEvent;
+    const counted = { ...CANCELED } as BookEvent;
     Object.defineProperty(counted, 'orderId', { get: () => `read-${++reads}` });
     streams.orderEvent(ALICE, counted, NOW);
     assert.equal(reads, 0);
@@ -255,7 +255,7 @@ suite('order service, streams', () => {
       reader.socket.pause();
       const reason = 'x'.repeat(100_000);
       for (let count = 0; count < 1_000 && reports.lags.length === 0; count += 1) {
-        streams.orderEvent(ALICE, { ...CANCELED, reason } as OrderEvent, NOW);
+        streams.orderEvent(ALICE, { ...CANCELED, reason } as BookEvent, NOW);
         if (count % 10 === 0) await new Promise(setImmediate);
         streams.flush();
       }

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
-import { DEFAULT_SETTINGS } from '../../src/gateway/orders/settings.ts';
+import { DEFAULT_ORDER_SETTINGS } from '../../src/gateway/orders/settings.ts';
 import { ask } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE } from '../support/names.ts';
@@ -18,7 +18,7 @@ suite('pages of a thousand', () => {
 
   before(() => {
     const { fixture } = oms;
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2 * ORDERS });
+    fixture.manager.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, openOrdersMax: 2 * ORDERS });
     for (let index = 0; index < ORDERS; index += 1)
       fixture.place({ id: `o-${String(index).padStart(4, '0')}`, price: 5 });
   });

@@ -5,7 +5,7 @@ import { after, before, beforeEach, suite, test } from 'node:test';
 import { SOCKET_LAG_BYTES_MAX } from '../../src/core/limits.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
-import { Channel } from '../../src/http/channel.ts';
+import { StreamChannel } from '../../src/http/channel.ts';
 import { type FrameHolder, HeldFrames } from '../../src/http/frame-allowance.ts';
 import { PassedSockets, type SocketChannel, type SocketMessage, SocketsOfPeer } from '../../src/http/passed-sockets.ts';
 import { type LagRule, MDS_LAG, type StreamSocket } from '../../src/http/uws-socket.ts';
@@ -46,7 +46,7 @@ suite('sockets with streams on another thread', () => {
   const pair = new Pair();
   const front = new RouteListener();
   const back = new RouteListener();
-  const channel: Channel<string> = new Channel();
+  const channel: StreamChannel<string> = new StreamChannel();
   const opened: StreamSocket<string>[] = [];
   const closed: string[] = [];
   const messages: string[] = [];

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { suite, test } from 'node:test';
-import { Readiness } from '../../src/http/readiness.ts';
+import { ReadyState } from '../../src/http/readiness.ts';
 import { ownThread, UNKNOWN_THREAD } from '../../src/runtime/thread-times.ts';
 
 /** An event loop driven by hand. */
@@ -12,7 +12,7 @@ class ScriptedLoop {
   nowMs = 1_000;
   idle = 0;
   withheld = 500;
-  readonly readiness: Readiness = new Readiness({
+  readonly readiness: ReadyState = new ReadyState({
     nowMs: () => this.nowMs,
     idleMs: () => this.idle,
     withheldMs: () => this.withheld,
@@ -95,7 +95,7 @@ suite('readiness of sockets', () => {
   });
 
   test('the real loop: a message after a pause is fresh, one behind a long pass is as old as that pass', async () => {
-    const readiness = new Readiness();
+    const readiness = new ReadyState();
     readiness.start();
     try {
       await new Promise((resolve) => setTimeout(resolve, 60));
@@ -118,7 +118,7 @@ suite('readiness of sockets', () => {
     if (ownThread() === UNKNOWN_THREAD) return t.skip('withheld time is known on Linux');
     const compute = (): ChildProcess => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
     const rivals = Array.from({ length: 6 * availableParallelism() }, compute);
-    const readiness = new Readiness();
+    const readiness = new ReadyState();
     readiness.start();
     try {
       const rounds: string[] = [];

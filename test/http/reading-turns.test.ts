@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { QUICK_TEXT_BYTES_MAX, READ_PER_TURN } from '../../src/core/limits.ts';
-import { Readiness } from '../../src/http/readiness.ts';
+import { ReadyState } from '../../src/http/readiness.ts';
 import { laneOf, ReadingTurns } from '../../src/http/reading-turns.ts';
 import { propertyParameters } from '../support/property.ts';
 
@@ -96,7 +96,7 @@ test('an order is overdue after the bound of time that the thread had, and after
   let [nowMs, withheldMs] = [1_000, 700];
   const times = { nowMs: () => nowMs, idleMs: () => 0, withheldMs: () => withheldMs, close: () => undefined };
   const gate = { isOpen: () => true, waitMsMax: 50 };
-  const turns = new ReadingTurns(undefined, times.nowMs, gate, new Readiness(times));
+  const turns = new ReadingTurns(undefined, times.nowMs, gate, new ReadyState(times));
   try {
     const since = turns.since();
     const after = (had: number, withheld: number): boolean => {

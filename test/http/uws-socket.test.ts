@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { SOCKET_LAG_MESSAGES_MAX, WORK_PER_TURN_MAX } from '../../src/core/limits.ts';
 import { accepted, rejected } from '../../src/core/outcome.ts';
 import { reject } from '../../src/core/reject.ts';
-import { Channel } from '../../src/http/channel.ts';
+import { StreamChannel } from '../../src/http/channel.ts';
 import {
   Backlog,
   frameHeaderBytes,
@@ -20,7 +20,7 @@ import { SocketReader } from '../support/edge-client.ts';
 import { listenWith, RouteListener } from '../support/listeners.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
-const channel: Channel<string> = new Channel();
+const channel: StreamChannel<string> = new StreamChannel();
 const opened: StreamSocket<string>[] = [];
 const closed: string[] = [];
 

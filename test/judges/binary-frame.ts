@@ -11,7 +11,7 @@
  * invalid field is malformed with the orders that it names, as far as their ids can be repeated.
  */
 
-import type { ActionKind, ActionPreview } from '../../src/codec/action-preview.ts';
+import type { ActionPreview, PreviewKind } from '../../src/codec/action-preview.ts';
 import {
   type BinaryFrame,
   type ControlAction,
@@ -55,7 +55,7 @@ import {
   SIGNATURE_BYTES,
 } from '../../src/codec/signatures.ts';
 import {
-  assetOf,
+  assetIn,
   NO_ASSET,
   NO_USER,
   type SpelledAsset,
@@ -100,7 +100,7 @@ const TIF_OF: Readonly<Record<number, Tif>> = {
   [TimeInForce.FOK]: TIF.fok,
 };
 
-const KIND_OF: Readonly<Record<number, ActionKind>> = {
+const KIND_OF: Readonly<Record<number, PreviewKind>> = {
   [Body.Create]: 'create',
   [Body.Replace]: 'replace',
   [Body.Cancel]: 'cancel',
@@ -341,7 +341,7 @@ function userAt(at: number, field: FieldLayout, name = 'signer'): SpelledUser {
 
 function assetAt(at: number, field: FieldLayout, name: string): SpelledAsset {
   const text = textAt(at, field, name);
-  const asset = assetOf(text);
+  const asset = assetIn(text);
   if (asset !== null) return asset;
   invalid(name, 'expected an asset id');
   return NO_ASSET;

@@ -2,7 +2,7 @@
 /** What the market-data thread makes of its messages, without a listener. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { PublicTrade } from '../../src/core/market-figures.ts';
+import type { TradeFigures } from '../../src/core/market-figures.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { Clock, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
@@ -38,7 +38,7 @@ function feedWith(history: readonly StoredTrade[]): { readonly feed: MarketDataF
   return { feed: new MarketDataFeed(sink, { clock, clearingChannel: 0, openHistory, pacingNs: () => START_NS }), told };
 }
 
-function stored(trade: PublicTrade, isAutoDeleverage = false): StoredTrade {
+function stored(trade: TradeFigures, isAutoDeleverage = false): StoredTrade {
   return { ...trade, isAutoDeleverage };
 }
 
@@ -51,7 +51,7 @@ function say(feed: MarketDataFeed, news: object): void {
   feed.handle(NodeEvent.typeId, views, 0);
 }
 
-function confirm(feed: MarketDataFeed, { tradeId, price, quantity, matchedNs }: PublicTrade): void {
+function confirm(feed: MarketDataFeed, { tradeId, price, quantity, matchedNs }: TradeFigures): void {
   FillConfirmed.setMarketIndex(views, 0, 0);
   FillConfirmed.setTradeId(views, 0, tradeId);
   FillConfirmed.setPrice(views, 0, price);

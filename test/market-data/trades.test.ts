@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Kline, PublicTrade, Ticker } from '../../src/core/market-figures.ts';
+import type { KlineFigures, TickerFigures, TradeFigures } from '../../src/core/market-figures.ts';
 import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { DAY_NS, DayTicker } from '../../src/market-data/day-ticker.ts';
 import { Klines } from '../../src/market-data/klines.ts';
@@ -12,11 +12,11 @@ import { SECOND, START_NS, tradeOf } from '../support/market-figures.ts';
 import { propertyParameters } from '../support/property.ts';
 
 const at = (ns: bigint): TimestampNs => ns as TimestampNs;
-const byTime = (a: PublicTrade, b: PublicTrade): number =>
+const byTime = (a: TradeFigures, b: TradeFigures): number =>
   a.matchedNs < b.matchedNs ? -1 : a.matchedNs > b.matchedNs ? 1 : a.tradeId - b.tradeId;
 
 /** Bars by plain recomputation over all trades. */
-function plainBar(trades: readonly PublicTrade[]): Omit<Kline, 'openNs'> | null {
+function plainBar(trades: readonly TradeFigures[]): Omit<KlineFigures, 'openNs'> | null {
   const sorted = [...trades].sort(byTime);
   const first = sorted[0];
   const last = sorted.at(-1);
@@ -30,7 +30,7 @@ function plainBar(trades: readonly PublicTrade[]): Omit<Kline, 'openNs'> | null 
   };
 }
 
-function plainTicker(trades: readonly PublicTrade[], nowNs: bigint): Pick<Ticker, 'lastPrice' | 'day'> {
+function plainTicker(trades: readonly TradeFigures[], nowNs: bigint): Pick<TickerFigures, 'lastPrice' | 'day'> {
   const bar = plainBar(trades.filter((trade) => nowNs - trade.matchedNs < DAY_NS));
   const last = [...trades].sort(byTime).at(-1)?.price ?? null;
   if (bar === null || last === null) return { lastPrice: last, day: null };
@@ -73,7 +73,7 @@ suite('trades: klines, ticker, tape', () => {
         const endNs = at(START_NS + 200_000n * SECOND);
         for (const trade of trades) assert.ok(history.add(trade, endNs));
         klines.close(endNs, endNs);
-        const bySecond = new Map<bigint, PublicTrade[]>();
+        const bySecond = new Map<bigint, TradeFigures[]>();
         for (const trade of trades) {
           const second = trade.matchedNs / SECOND;
           bySecond.set(second, [...(bySecond.get(second) ?? []), trade]);
@@ -81,7 +81,7 @@ suite('trades: klines, ticker, tape', () => {
         const expected = [...bySecond]
           .sort(([a], [b]) => (a < b ? -1 : 1))
           .map(([second, group]) => ({ openNs: second * SECOND, ...plainBar(group) }));
-        const rows: Kline[] = [];
+        const rows: KlineFigures[] = [];
         for (let page = 0; ; page += 1) {
           const got = klines.page({ endNs, page, limit, nowNs: endNs });
           assert.equal(got.total, expected.length);
@@ -125,11 +125,11 @@ suite('trades: klines, ticker, tape', () => {
   test('a second closes when it is over and clearing has passed it, at most 5 s late (AMB-99, KLN-05, KLN-06)', () => {
     const history = new TradeHistory();
     const klines = new Klines(history);
-    const add = (trade: PublicTrade): void => {
+    const add = (trade: TradeFigures): void => {
       assert.ok(history.add(trade, at(START_NS)));
       klines.tradeAdded(trade);
     };
-    const opens = (rows: readonly Kline[]): bigint[] => rows.map((row) => (row.openNs - START_NS) / SECOND);
+    const opens = (rows: readonly KlineFigures[]): bigint[] => rows.map((row) => (row.openNs - START_NS) / SECOND);
     const after = (seconds: bigint): TimestampNs => at(START_NS + seconds * SECOND);
     assert.deepEqual(klines.close(at(START_NS), at(START_NS)), []);
     add(tradeOf(1, START_NS + 10n));
@@ -199,7 +199,7 @@ suite('trades: klines, ticker, tape', () => {
           const kept = newestFirst.filter(
             (trade) => newestFirst.filter((other) => other.marketIndex === trade.marketIndex).indexOf(trade) < capacity,
           );
-          const paged: PublicTrade[] = [];
+          const paged: TradeFigures[] = [];
           for (let page = 0; page * limit <= kept.length; page += 1) paged.push(...tapePage(tapes, page, limit));
           assert.deepEqual(paged, kept);
           assert.deepEqual(tapePage(tapes, 1_000_000, limit), []);

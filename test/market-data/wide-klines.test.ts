@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { klineJson, widePageJson } from '../../src/codec/market-data-json.ts';
 import { bucketStart, KLINE_WIDTHS, parseInterval } from '../../src/core/kline-intervals.ts';
-import type { Kline, PublicTrade, WidePage } from '../../src/core/market-figures.ts';
+import type { KlineFigures, TradeFigures, WidePage } from '../../src/core/market-figures.ts';
 import type { RawPrice, TimestampNs } from '../../src/core/units.ts';
 import { BarSum, VolumeColumn } from '../../src/market-data/bars.ts';
 import { MarketData, type MarketDataSink } from '../../src/market-data/market-data.ts';
@@ -36,14 +36,14 @@ function widthOf(text: string): number | string {
 interface World {
   readonly data: MarketData;
   /** Rows that were sent at this width, in order. */
-  readonly sent: Map<number, Kline[]>;
+  readonly sent: Map<number, KlineFigures[]>;
   tick(nowNs: bigint, passedNs?: bigint): void;
   page(width: number, options?: { endNs?: bigint; page?: number; limit?: number; nowNs?: bigint }): WidePage;
 }
 
 function worldWith(widths: readonly number[]): World {
   const nothing = (): void => undefined;
-  const sent = new Map(widths.map((width) => [width, [] as Kline[]]));
+  const sent = new Map(widths.map((width) => [width, [] as KlineFigures[]]));
   const sink: MarketDataSink = {
     depthDiff: nothing,
     klines: (_market, _rows, ofWidth) => {
@@ -78,9 +78,9 @@ function worldWith(widths: readonly number[]): World {
 }
 
 /** Rows of all trades, the plain way. */
-function plainRows(trades: readonly PublicTrade[], width: number): Kline[] {
+function plainRows(trades: readonly TradeFigures[], width: number): KlineFigures[] {
   const sorted = [...trades].sort((a, b) => Number(a.matchedNs - b.matchedNs) || a.tradeId - b.tradeId);
-  const rows = new Map<number, Kline>();
+  const rows = new Map<number, KlineFigures>();
   for (const { price, quantity, matchedNs } of sorted) {
     const start = bucketStart(Number(matchedNs / SECOND), width);
     const volume = BigInt(price) * BigInt(quantity);
@@ -333,7 +333,7 @@ suite('klines by interval', () => {
   test('a row of four hours is that of the contract (wire-additions.md 7.3)', () => {
     const sample =
       '{"open":"3150","high":"3188","low":"3080.5","close":"3151","volume":"41230.77","open_timestamp_ns":1769990400000000000,"close_timestamp_ns":1770004800000000000}';
-    const row: Kline = {
+    const row: KlineFigures = {
       openNs: 1_769_990_400_000_000_000n as TimestampNs,
       open: 315_000 as RawPrice,
       high: 318_800 as RawPrice,
@@ -380,7 +380,7 @@ suite('klines by interval', () => {
     world.data.tradeConfirmed(recent);
     world.data.olderTrades(0, [], START - 7 * DAY, START_NS as TimestampNs);
     world.tick(START_NS);
-    const at = (daysAgo: number, tradeId: number, price: number): PublicTrade =>
+    const at = (daysAgo: number, tradeId: number, price: number): TradeFigures =>
       tradeOf(tradeId, START_NS - BigInt(daysAgo * DAY) * SECOND, price);
     const days = (): readonly number[] => world.page(DAY).rows.map(({ close }) => close);
     assert.deepEqual(days(), [500]);

@@ -16,7 +16,7 @@ import { ORDER_STATE } from '../../src/matching/order-records.ts';
 import { PriceHash } from '../../src/matching/price-hash.ts';
 import { PublishedLevels } from '../../src/matching/published-levels.ts';
 import { NO_BOUND } from '../../src/order/order-codec.ts';
-import { type Publication, RetryBuffer } from '../../src/runtime/retry-buffer.ts';
+import { type RetriedPublication, RetryBuffer } from '../../src/runtime/retry-buffer.ts';
 import { MarketFixture } from '../support/market-fixture.ts';
 import {
   BUY,
@@ -190,7 +190,7 @@ function nobody(): { words: Int32Array; userAt: number } {
 /** A restored, empty market without a reader of its output. */
 function openMarket(): HostedMarket {
   const views = viewsOf(new ArrayBuffer(1 << 12), 0, 1 << 12);
-  const nowhere: Publication = {
+  const nowhere: RetriedPublication = {
     views,
     claim: () => 0,
     commit: () => {},

@@ -24,10 +24,10 @@ import {
   TRIGGER_STATE,
 } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence } from '../../src/core/units.ts';
-import { spendOf } from '../../src/gateway/orders/balances/spending.ts';
+import { spendFor } from '../../src/gateway/orders/balances/spending.ts';
 import { type LiveOrder, RELEASED_WHOLE } from '../../src/gateway/orders/book/live-order.ts';
 import { Markets } from '../../src/gateway/orders/book/markets.ts';
-import { exposureOf as optimisticExposureOf } from '../../src/gateway/orders/margin/order-exposure.ts';
+import { orderExposureOf as optimisticExposureOf } from '../../src/gateway/orders/margin/order-exposure.ts';
 import { exposureOf } from '../../src/risk/exposure.ts';
 
 import { MARKETS, MarginFixture, type MarginWish } from '../support/margin-fixture.ts';
@@ -292,7 +292,7 @@ suite('the gateway equals clearing', () => {
         releasedQuantity: isChild ? enabledQuantity : RELEASED_WHOLE,
       };
       const order = { ...row, ...OPEN, ...optimistic, market } as unknown as LiveOrder;
-      const spend = spendOf(order);
+      const spend = spendFor(order);
       assert.equal(spend, confirmedSpendOf(row as OrderRow, DEFINITION));
       if (spend > 0n) spending += 1;
       const exposure = exposureOf(

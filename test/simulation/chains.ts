@@ -17,7 +17,7 @@ import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
-import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
@@ -114,7 +114,7 @@ interface Parts {
 
 interface Unsent {
   readonly command: OperatorCommand;
-  readonly resolve: (reply: Reply) => void;
+  readonly resolve: (reply: ActionReply) => void;
 }
 
 /** The chains of one life. */
@@ -335,7 +335,7 @@ export class LifeChains {
     );
   }
 
-  #command(command: OperatorCommand): Promise<Reply> {
+  #command(command: OperatorCommand): Promise<ActionReply> {
     this.#parts.book.sent(command, { ...this.#parts, stopped: this.stopped });
     this.#commands += 1;
     return new Promise((resolve) => this.#offer({ command, resolve }));

@@ -19,7 +19,7 @@ import {
 } from '../../src/clearing/account-margin.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { heldOf } from '../../src/clearing/holds.ts';
-import { termsOf } from '../../src/clearing/risks.ts';
+import { assetTermsOf } from '../../src/clearing/risks.ts';
 import type { ClearingState, SubAccountSlot } from '../../src/clearing/state.ts';
 import { parseDecimal18 } from '../../src/core/decimal.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
@@ -133,7 +133,7 @@ function isPriced({ balances, positions }: SubAccountSlot, nowNs: TimestampNs): 
     ),
     ...[...positions.values()].flatMap(({ risk, legs }) => (legs.base === 0n ? [] : [risk])),
   ];
-  return risks.every((risk) => risk.isPricedSinceStart && !termsOf(risk, nowNs).prices.isBroken);
+  return risks.every((risk) => risk.isPricedSinceStart && !assetTermsOf(risk, nowNs).prices.isBroken);
 }
 
 /** The gateway and clearing set the same aside for the same orders (AMB-52, AMB-112). */

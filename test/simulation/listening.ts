@@ -11,11 +11,11 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SETTINGS } from '../../src/clearing/registry/settings.ts';
 import type { SettlementRow, WithdrawalRow } from '../../src/clearing/rows.ts';
-import type { AccountEvent } from '../../src/codec/account-events.ts';
+import type { AccountEventView } from '../../src/codec/account-events.ts';
 import type { PositionView } from '../../src/codec/margin-replies.ts';
 import { must } from '../../src/core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import type { BookEvent, UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
 import type { UserEventStreams } from '../../src/gateway/user-streams.ts';
 import type { OrderPlan } from './actions.ts';
 import { USERS } from './people.ts';
@@ -61,7 +61,7 @@ export class Listener {
   amended = 0;
   /** Last number created, by connection and market. */
   readonly #lastCreated = new Map<string, number>();
-  readonly #open = new Map<string, UserTrade>();
+  readonly #open = new Map<string, UserTradeEvent>();
   /** Withdrawals that the queue showed as executed, as `chain counter`. */
   readonly #paid = new Set<string>();
 
@@ -91,7 +91,7 @@ export class Listener {
     });
   }
 
-  orderEvent(event: OrderEvent): void {
+  orderEvent(event: BookEvent): void {
     const id = String(event.orderId);
     if (event.kind.endsWith('Failed')) return;
     if (event.kind === 'Created' && isOfNode(id)) this.sent(nodePlan(id, event.text), null);
@@ -138,7 +138,7 @@ export class Listener {
     this.#lastCreated.set(key, order.place.number);
   }
 
-  trade(trade: UserTrade): void {
+  trade(trade: UserTradeEvent): void {
     const id = String(trade.orderId);
     if (trade.isAutoDeleverage) {
       this.#deleveraged(trade);
@@ -162,7 +162,7 @@ export class Listener {
   }
 
   /** A position is closed against the backstop: no order, no fee, and never pending (AMB-59). */
-  #deleveraged(trade: UserTrade): void {
+  #deleveraged(trade: UserTradeEvent): void {
     const { assetId, tradeId, subAccount, isBuyer, isMaker, status, fee, orderId } = trade;
     const side = `${assetId} ${tradeId} ${isMaker}`;
     assert.ok(isOfNode(String(orderId)) && status === 'Confirmed' && fee === 0n && !isMaker && !trade.isLiquidation);
@@ -172,7 +172,7 @@ export class Listener {
     this.#book({ id: String(orderId), ...place, reduceOnly: true, wish: {} }, trade);
   }
 
-  #book({ account, isSpot, market, side }: OrderPlan, { price, quantity, fee }: UserTrade): void {
+  #book({ account, isSpot, market, side }: OrderPlan, { price, quantity, fee }: UserTradeEvent): void {
     const base = BigInt(quantity) * LOT_18;
     const notional = BigInt(price) * BigInt(quantity) * CENT_LOT_18;
     const sign = side === 0 ? 1n : -1n;
@@ -182,7 +182,7 @@ export class Listener {
     else add(this.bases, `${account} ${market}`, sign * base);
   }
 
-  accountEvent(event: AccountEvent): void {
+  accountEvent(event: AccountEventView): void {
     if (event.kind === 'positionCleared') this.cleared.add(event.subAccount);
     else if (event.kind === 'depositLanded') this.credit(0, pooledOf(event.asset), event.amount);
     else if (event.kind === 'withdrawalCompleted') this.credit(0, event.asset, -BigInt(event.amount));
@@ -260,7 +260,7 @@ export class Listeners implements UserEventStreams {
     return must(this.#byUser.get(user), `a user of the world: ${user}`);
   }
 
-  orderEvent(user: UserId, event: OrderEvent): void {
+  orderEvent(user: UserId, event: BookEvent): void {
     if (this.#isReceived(user)) this.of(user).orderEvent(event);
   }
 
@@ -268,11 +268,11 @@ export class Listeners implements UserEventStreams {
     return true;
   }
 
-  userTrade(user: UserId, trade: UserTrade): void {
+  userTrade(user: UserId, trade: UserTradeEvent): void {
     if (this.#isReceived(user)) this.of(user).trade(trade);
   }
 
-  accountEvent(user: UserId, event: AccountEvent): void {
+  accountEvent(user: UserId, event: AccountEventView): void {
     if (this.#isReceived(user)) this.of(user).accountEvent(event);
   }
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { MARKET_DATA } from '../../src/core/actor-names.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import type { DepthLevels, PublicTrade } from '../../src/core/market-figures.ts';
+import type { DepthLevels, TradeFigures } from '../../src/core/market-figures.ts';
 import type { Side } from '../../src/core/order-terms.ts';
 import type { Clock, Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
@@ -13,7 +13,7 @@ import {
   type FeedSink,
   MarketDataFeed,
   type StoredTrade,
-  type TradeHistory,
+  type TradeSource,
 } from '../../src/market-data/market-data-feed.ts';
 import type { Actor } from '../../src/runtime/actor.ts';
 import type { MemoryDurability } from '../support/memory-durability.ts';
@@ -54,7 +54,7 @@ export class Readers implements Actor, FeedSink {
 
   /** @param clearingChannel the channel of this actor that clearing writes. */
   constructor(clock: Clock, clearingChannel: number, durability: MemoryDurability) {
-    const openHistory = (): TradeHistory => historyOf(durability);
+    const openHistory = (): TradeSource => historyOf(durability);
     this.feed = new MarketDataFeed(this, { clock, clearingChannel, openHistory, pacingNs: () => clock.nowNs() });
   }
 
@@ -97,7 +97,7 @@ export class Readers implements Actor, FeedSink {
     }
   }
 
-  trade({ marketIndex }: MarketDefinition, trade: PublicTrade): void {
+  trade({ marketIndex }: MarketDefinition, trade: TradeFigures): void {
     const last = this.lastTrades.get(marketIndex) ?? 0;
     assert.ok(trade.tradeId > last, 'public trades are told once, in the order of their ids');
     this.lastTrades.set(marketIndex, trade.tradeId);
@@ -116,7 +116,7 @@ export class Readers implements Actor, FeedSink {
 }
 
 /** Confirmed trades as the tables hold them. */
-function historyOf(durability: MemoryDurability): TradeHistory {
+function historyOf(durability: MemoryDurability): TradeSource {
   const of = (marketIndex: number): StoredTrade[] =>
     durability.trades().filter((trade) => trade.marketIndex === marketIndex);
   return {

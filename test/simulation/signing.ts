@@ -2,7 +2,7 @@
 
 import type {
   ActionRequest,
-  SettlementRequest,
+  SettlementAction,
   SignedClosePosition,
   SignedSettlement,
   SignedTransfer,
@@ -143,7 +143,7 @@ export function settlementOf(
   { account, out, into, amountOut, amountIn, nonce }: Extract<Action, { kind: 'settle' }>,
   user: UserId,
   requestId: string,
-): SettlementRequest {
+): SettlementAction {
   const { vault, token } = tokenAt(out);
   const { chainId } = vaultAt(vault);
   const settler = settlerOf(vault);

@@ -7,7 +7,7 @@ import { must } from '../../src/core/assert.ts';
 import type { OrderId } from '../../src/core/ids.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
-import type { UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import type { UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
 import { AS_JSON, answerHistory, type OrderDoubts } from '../../src/gateway/orders/history/history-request.ts';
 import type { HistorySnapshot } from '../../src/gateway/orders/history/order-history.ts';
 import { planTradePage } from '../../src/gateway/orders/history/pages.ts';
@@ -200,7 +200,7 @@ suite('trades of one side in the tables', () => {
     const sold = rows.flatMap(({ takerSide, tradeId }) => (takerSide === SIDE.buy ? [tradeId] : [])).reverse();
     for (const subAccounts of [null, [1]]) {
       const made: number[] = [];
-      const show = { order: () => 0, trade: ({ tradeId }: UserTrade) => made.push(tradeId) };
+      const show = { order: () => 0, trade: ({ tradeId }: UserTradeEvent) => made.push(tradeId) };
       const query = { ...QUERY, subAccounts, page: 2, limit: 10, filter };
       const plan = planTradePage(
         { uncheckpointed: { tradesOf: () => [] } as unknown as UncheckpointedHistory },

@@ -1,7 +1,7 @@
 /** Bodies of batches for tests that do not care why one is refused: a broken shape or a fault of the whole. */
 
 import type { CreateRequest, ReplaceRequest } from '../../src/codec/order-actions.ts';
-import { type Batch, decodeBatchCreate, decodeBatchReplace } from '../../src/codec/order-batches.ts';
+import { decodeBatchCreate, decodeBatchReplace, type OrderBatch } from '../../src/codec/order-batches.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 
 export function createItems(bytes: Uint8Array, start: number, end: number): Outcome<readonly CreateRequest[]> {
@@ -12,7 +12,7 @@ export function replaceItems(bytes: Uint8Array, start: number, end: number): Out
   return itemsOf(decodeBatchReplace(bytes, start, end));
 }
 
-function itemsOf<Request>(decoded: Outcome<Batch<Request>>): Outcome<readonly Request[]> {
+function itemsOf<Request>(decoded: Outcome<OrderBatch<Request>>): Outcome<readonly Request[]> {
   if (!decoded.ok) return decoded;
   const { items, fault } = decoded.value;
   return fault === null ? accepted(items) : rejected(fault);

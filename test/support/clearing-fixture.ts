@@ -6,7 +6,7 @@ import type { ChainTransaction } from '../../src/chain/chain-operations.ts';
 import { ChainStore } from '../../src/chain/chain-store.ts';
 import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
-import type { OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { SEED_ASSETS, SEED_CHAINS, SEED_USER_A } from '../../src/operator/seed-data.ts';
@@ -27,7 +27,7 @@ export class ClearingFixture {
   acceptsEscape: readonly string[] = [];
   chains: ChainActor;
   /** What stands between the chains and clearing; null lets everything through. */
-  fault: ((command: OperatorCommand) => Promise<Reply> | null) | null = null;
+  fault: ((command: OperatorCommand) => Promise<ActionReply> | null) | null = null;
   deposits = 0;
 
   static async seeded(autoMine = false, minesByItself = false): Promise<ClearingFixture> {
@@ -94,7 +94,7 @@ export class ClearingFixture {
     acceptedValue(await this.command({ kind: 'putConfig', config, key, method: 'put', body }));
   }
 
-  async command(command: Asked): Promise<Reply> {
+  async command(command: Asked): Promise<ActionReply> {
     if (command.kind === 'deposit') this.deposits += 1;
     const effects = this.world.send({ ...command, request: this.world.request() });
     for (const news of effectsOf(effects, 'registryChanged')) this.chains.onClearingEvent(news);

@@ -10,7 +10,7 @@ import { checkLedger } from '../../src/clearing/checks.ts';
 import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
-import type { Batch, ClearingInput, Created, Matched, Replaced, Verdict } from '../../src/clearing/inputs.ts';
+import type { Batch, ClearingInput, Created, FillVerdict, MatchedInput, Replaced } from '../../src/clearing/inputs.ts';
 import { allPositions } from '../../src/clearing/positions.ts';
 import { type OrderRow, plainRow, type RowWrite, type SignedText, type TableName } from '../../src/clearing/rows.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
@@ -109,7 +109,7 @@ export class ClearingWorld {
     return effects;
   }
 
-  #judge(row: OrderRow): Verdict {
+  #judge(row: OrderRow): FillVerdict {
     const key = `${row.marketIndex}/${row.orderSequence}`;
     return { marketIndex: row.marketIndex, order: row.orderSequence, valid: !this.forged.has(key) };
   }
@@ -225,7 +225,7 @@ export class ClearingWorld {
     return this.send({ kind: 'cancelPending', ...this.next(), order });
   }
 
-  matchInput(maker: Sequence, taker: Sequence, quantity: number, more: Partial<Matched> = {}): Matched {
+  matchInput(maker: Sequence, taker: Sequence, quantity: number, more: Partial<MatchedInput> = {}): MatchedInput {
     const market = this.state.markets[more.marketIndex ?? 0];
     return {
       kind: 'matched',
@@ -242,7 +242,7 @@ export class ClearingWorld {
     };
   }
 
-  match(maker: Sequence, taker: Sequence, quantity: number, more: Partial<Matched> = {}): Effect[] {
+  match(maker: Sequence, taker: Sequence, quantity: number, more: Partial<MatchedInput> = {}): Effect[] {
     return this.send(this.matchInput(maker, taker, quantity, more));
   }
 

@@ -11,7 +11,7 @@ import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import { ORDER_END, type OrderEnd, SIDE, type Side, TIF } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type RawPrice, type RawQuantity } from '../../src/core/units.ts';
-import type { ReleaseCommand } from '../../src/gateway/orders/book/order-events.ts';
+import type { ReleaseEvent } from '../../src/gateway/orders/book/order-events.ts';
 import { moveOf, PlainBalances, pickOf } from './imitation-market.ts';
 import { ALICE, BOB } from './names.ts';
 import { BASE, MARKET, mustPass, NOW, OrderFixture, type OrderWish, replaceRequest } from './order-fixture.ts';
@@ -67,7 +67,7 @@ export class LooseMarket {
   readonly orders: LooseOrder[] = [];
   readonly balances: PlainBalances = new PlainBalances(BASE);
   /** The answers of the gateway about triggers. */
-  readonly answers: ReleaseCommand[] = [];
+  readonly answers: ReleaseEvent[] = [];
   /** Looks between two words of one step. */
   look: () => void = () => undefined;
   #trades: LooseTrade[] = [];
@@ -274,7 +274,7 @@ export class LooseMarket {
     }
   }
 
-  #released(order: LooseOrder, word: ReleaseCommand): void {
+  #released(order: LooseOrder, word: ReleaseEvent): void {
     if (word.end !== 0) {
       this.#end(order, word.end);
       return;

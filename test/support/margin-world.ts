@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { maintenanceOf } from '../../src/clearing/account-margin.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import type { Transfer } from '../../src/clearing/inputs.ts';
-import { termsOf } from '../../src/clearing/risks.ts';
+import { assetTermsOf } from '../../src/clearing/risks.ts';
 import { format18, parseDecimal18 } from '../../src/core/decimal.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, ROLLBACK_REASON_WORD, SIDE, type Side } from '../../src/core/order-terms.ts';
@@ -139,9 +139,9 @@ export class MarginWorld extends ClearingWorld {
     assert.ok(slot !== undefined);
     const sums = emptySums();
     for (const { collateral, owned } of slot.balances.values()) {
-      addSpot(sums, collateral === null ? null : termsOf(collateral, this.nowNs), owned);
+      addSpot(sums, collateral === null ? null : assetTermsOf(collateral, this.nowNs), owned);
     }
-    for (const { risk, legs } of slot.positions.values()) addPosition(sums, termsOf(risk, this.nowNs), legs);
+    for (const { risk, legs } of slot.positions.values()) addPosition(sums, assetTermsOf(risk, this.nowNs), legs);
     // What a price checks is the same figure.
     assert.deepEqual(pick(sums), pick(maintenanceOf(slot, this.nowNs)));
     return figuresOf(sums);

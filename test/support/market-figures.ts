@@ -1,7 +1,7 @@
 /** Small makers of market-data values for tests. */
 import type { AssetId } from '../../src/core/ids.ts';
 import type { MarketDefinition } from '../../src/core/market-definition.ts';
-import type { PublicTrade } from '../../src/core/market-figures.ts';
+import type { TradeFigures } from '../../src/core/market-figures.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 
@@ -32,7 +32,7 @@ export function tradeOf(
   price = 315_025,
   quantity = 5_000,
   marketIndex = 0,
-): PublicTrade {
+): TradeFigures {
   return {
     marketIndex,
     tradeId: tradeId as Sequence,

@@ -5,7 +5,7 @@
 import type {
   CheckpointMark,
   Durability,
-  IdWatermark,
+  DurableIds,
   JournalSize,
   Recovery,
   Tombstone,
@@ -157,7 +157,7 @@ export class MemoryDurability implements Durability {
   }
 
   /** No test lets a user have so many ids that one is evicted. */
-  idWatermarks(): readonly IdWatermark[] {
+  idWatermarks(): readonly DurableIds[] {
     return [];
   }
 

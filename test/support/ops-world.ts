@@ -7,7 +7,7 @@ import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { ClearingHook } from '../../src/clearing/clearing-hooks.ts';
 import { answerQuery } from '../../src/clearing/clearing-queries.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
-import type { NodeInput, OperatorCommand, Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply, NodeInput, OperatorCommand } from '../../src/clearing/inputs.ts';
 import { AtRiskAccounts } from '../../src/clearing/liquidation/at-risk-accounts.ts';
 import { configKey } from '../../src/clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../../src/clearing/rows.ts';
@@ -21,7 +21,7 @@ import { STANDARD_RATES } from '../../src/gateway/sessions/rate-limits.ts';
 import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
 import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/node/config.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
-import type { OpsParts, Waiting, WallClockView } from '../../src/operator/ops-parts.ts';
+import type { OpsParts, WaitingPart, WallClockView } from '../../src/operator/ops-parts.ts';
 import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
@@ -47,7 +47,7 @@ export class OpsWorld {
   readonly settled: number[] = [];
   /** Ids of injected orders, each with the checks that it passed by. */
   readonly injected: (readonly string[])[] = [];
-  waiting: readonly Waiting[] = [];
+  waiting: readonly WaitingPart[] = [];
   starting: StartStep | null = null;
   prices: [AssetId, { oracle: PriceSource | null; mark: PriceSource | null }][] = [];
   isAtRest = true;
@@ -157,7 +157,7 @@ export class OpsWorld {
     };
   }
 
-  #command(command: OperatorCommand): Reply {
+  #command(command: OperatorCommand): ActionReply {
     if (this.breaks) throw new Error('broken on purpose');
     if (this.waiting.includes('clearing')) return rejected(reject('SERVICE_UNAVAILABLE', 'recovering'));
     this.#sequence += 1;

@@ -9,7 +9,7 @@ import type {
   SignedReplace,
 } from '../../src/codec/order-actions.ts';
 import type { OrderDetails } from '../../src/codec/order-details.ts';
-import type { OrderRecordView } from '../../src/codec/order-record.ts';
+import type { OrderReply } from '../../src/codec/order-record.ts';
 import { orderFault, replaceFault } from '../../src/codec/order-rules.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
@@ -35,17 +35,17 @@ import {
   type TimestampNs,
 } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import type { RestoredOrder } from '../../src/gateway/orders/book/order-book-view.ts';
+import type { RestoredView } from '../../src/gateway/orders/book/order-book-view.ts';
 import type {
+  BookEvent,
   ClearedAccount,
-  OrderEvent,
   OrderFault,
   OrderSink,
   ReduceCommand,
-  ReleaseCommand,
-  UserTrade,
+  ReleaseEvent,
+  UserTradeEvent,
 } from '../../src/gateway/orders/book/order-events.ts';
-import type { ActionAnswer, Reply } from '../../src/gateway/orders/entry/pending-requests.ts';
+import type { ActionAnswer, EntryReply } from '../../src/gateway/orders/entry/pending-requests.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import { OrderRecord, type OrderRecordFields } from '../../src/schema/generated/messages.ts';
@@ -88,17 +88,17 @@ const EMPTY: HistorySnapshot = {
 export const NO_HISTORY: OrderHistory = { read: (reader) => reader(EMPTY) };
 
 export class RecordingSink implements OrderSink {
-  readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
-  readonly trades: { readonly user: UserId; readonly trade: UserTrade }[] = [];
+  readonly events: { readonly user: UserId; readonly event: BookEvent }[] = [];
+  readonly trades: { readonly user: UserId; readonly trade: UserTradeEvent }[] = [];
   readonly answers: { readonly orderId: string; readonly answer: ActionAnswer }[] = [];
-  readonly releases: ReleaseCommand[] = [];
+  readonly releases: ReleaseEvent[] = [];
   readonly reductions: ReduceCommand[] = [];
   readonly faults: OrderFault[] = [];
   readonly cleared: ClearedAccount[] = [];
   /** The ring to the market takes no reduction. */
   isFull = false;
 
-  orderEvent(user: UserId, event: OrderEvent): void {
+  orderEvent(user: UserId, event: BookEvent): void {
     this.events.push({ user, event });
   }
   isOrderRead(): boolean {
@@ -111,14 +111,14 @@ export class RecordingSink implements OrderSink {
 
   countFill(): void {}
 
-  userTrade(user: UserId, trade: UserTrade): void {
+  userTrade(user: UserId, trade: UserTradeEvent): void {
     this.trades.push({ user, trade });
   }
   /** Records the answer to a request about this order. */
-  reply(orderId: string): Reply {
+  reply(orderId: string): EntryReply {
     return { answer: (answer) => this.answers.push({ orderId, answer }), hops: null };
   }
-  release(word: ReleaseCommand): void {
+  release(word: ReleaseEvent): void {
     this.releases.push(word);
   }
   fault(fault: OrderFault): void {
@@ -253,7 +253,7 @@ export function cancelRequest(id = 'order-1', user: UserId = ALICE): CancelReque
 export const ID_KEY: HashKey = hashKeyOf(1n);
 
 /** A restored order as clearing kept it; what is not given is 0, or as of a limit order of Alice in the test market. */
-export type RestoredRow = Partial<OrderRecordFields & RestoredOrder>;
+export type RestoredRow = Partial<OrderRecordFields & RestoredView>;
 
 const RECORD = viewsOf(new ArrayBuffer(OrderRecord.bytes), 0, OrderRecord.bytes);
 /** A limit sell of Alice in the test market, without fills. */
@@ -358,7 +358,7 @@ export class OrderFixture extends ImitationMarket {
       .map(({ trade }) => `${trade.status} ${trade.rollbackReason} ${trade.fee}`);
   }
 
-  record(user: UserId, id = 'order-1'): OrderRecordView | undefined {
+  record(user: UserId, id = 'order-1'): OrderReply | undefined {
     return this.manager.order({ user, marketIndex: 3, orderId: id as OrderId });
   }
 

@@ -1,9 +1,9 @@
 /** Pages that read their part of the tables at once. */
 
-import type { OrderRecordView } from '../../src/codec/order-record.ts';
+import type { OrderReply } from '../../src/codec/order-record.ts';
 import { must } from '../../src/core/assert.ts';
 import { accepted } from '../../src/core/outcome.ts';
-import type { UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import type { UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
 import {
   AS_JSON,
   answerHistory,
@@ -11,7 +11,7 @@ import {
   type Show,
 } from '../../src/gateway/orders/history/history-request.ts';
 import type { OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
-import type { OrderPageQuery, Page, PagePlan, PageQuery } from '../../src/gateway/orders/history/pages.ts';
+import type { OrderPageQuery, PagePlan, RowPage, RowQuery } from '../../src/gateway/orders/history/pages.ts';
 import { BasisFolds } from '../../src/gateway/orders/history/position-basis.ts';
 import type { OrderManager } from '../../src/gateway/orders/order-manager.ts';
 import type { PageReader } from '../../src/gateway/queries/history-thread.ts';
@@ -20,18 +20,18 @@ type Planner = Pick<OrderManager, 'planOrderPage' | 'planTradePage'>;
 const NEVER = (): never => {
   throw new Error('a page holds rows of one kind');
 };
-export const ORDERS: Show<OrderRecordView> = { order: (view) => view, trade: NEVER };
-export const TRADES: Show<UserTrade> = { order: NEVER, trade: (trade) => trade };
+export const ORDERS: Show<OrderReply> = { order: (view) => view, trade: NEVER };
+export const TRADES: Show<UserTradeEvent> = { order: NEVER, trade: (trade) => trade };
 
-export function orderPage(manager: Planner, history: OrderHistory, query: OrderPageQuery): Page<OrderRecordView> {
+export function orderPage(manager: Planner, history: OrderHistory, query: OrderPageQuery): RowPage<OrderReply> {
   return finished(manager.planOrderPage(query, ORDERS), history, ORDERS);
 }
 
-export function tradePage(manager: Planner, history: OrderHistory, query: PageQuery): Page<UserTrade> {
+export function tradePage(manager: Planner, history: OrderHistory, query: RowQuery): RowPage<UserTradeEvent> {
   return finished(manager.planTradePage(query, TRADES), history, TRADES);
 }
 
-function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): Page<T> {
+function finished<T>(plan: PagePlan<T>, history: OrderHistory, show: Show<T>): RowPage<T> {
   return planned(plan)(history, show);
 }
 
@@ -41,7 +41,7 @@ export function planned<T>({
   finish,
   requestAll,
   release,
-}: PagePlan<T>): (history: OrderHistory, show: Show<T>) => Page<T> {
+}: PagePlan<T>): (history: OrderHistory, show: Show<T>) => RowPage<T> {
   const travelled = structuredClone(request);
   const answerTo = (history: OrderHistory, show: Show<T>, question: HistoryRequest | null) =>
     question === null ? null : history.read((snapshot) => answerHistory(snapshot, question, show));

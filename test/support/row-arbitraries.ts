@@ -30,7 +30,7 @@ import type {
   UserRow,
   WithdrawalRow,
 } from '../../src/clearing/rows.ts';
-import type { RegisteredSigner } from '../../src/clearing/signers/signer-config.ts';
+import type { ConfiguredSigner } from '../../src/clearing/signers/signer-config.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
 import { AMOUNT18_MAX } from '../../src/core/limits.ts';
 import {
@@ -379,7 +379,7 @@ const tallyRow: Arbitrary<TallyRow> = record({
   pending: fc.uint8Array({ maxLength: 64 }),
 });
 
-const signer: Arbitrary<RegisteredSigner> = fc
+const signer: Arbitrary<ConfiguredSigner> = fc
   .constantFrom('Ed25519' as const, 'Secp256k1' as const, 'P256' as const, 'WebAuthn' as const)
   .chain((scheme) => {
     const length = scheme === 'Ed25519' ? 32 : 33;

@@ -8,7 +8,7 @@ import { ActionHops } from '../../src/codec/hop-times.ts';
 import type { MarketView } from '../../src/codec/market-reply.ts';
 import { HOP } from '../../src/core/hops.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
-import type { AtRisk } from '../../src/core/market-figures.ts';
+import type { AtRiskFigures } from '../../src/core/market-figures.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
@@ -16,11 +16,11 @@ import type { ClearingVerdict } from '../../src/gateway/actions/account-actions.
 import {
   type ActionOrigin,
   type OrderEntry,
-  type SignedAction,
+  type SignedEntry,
   STOPPING,
 } from '../../src/gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../../src/gateway/gateway.ts';
-import type { Answer } from '../../src/gateway/orders/entry/pending-requests.ts';
+import type { EntryAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { MarginQueries } from '../../src/gateway/queries/margin-queries.ts';
 import { OrderQueries } from '../../src/gateway/queries/order-queries.ts';
 import { SignerQueries } from '../../src/gateway/queries/signers.ts';
@@ -31,11 +31,11 @@ import { BASE, MARKET, NO_HISTORY, NOW, OrderFixture } from './order-fixture.ts'
 import { pagesOf } from './pages.ts';
 
 export interface TakenAction {
-  readonly kind: SignedAction['kind'];
+  readonly kind: SignedEntry['kind'];
   readonly signer: UserId;
   readonly orderId: string;
   readonly origin: ActionOrigin;
-  readonly answer: Answer;
+  readonly answer: EntryAnswer;
 }
 
 type CancelAll = Parameters<OrderEntry['cancelAll']>[0];
@@ -66,13 +66,13 @@ export class ScriptedOms implements GatewayServices {
   now: bigint = NOW;
   streams: UserEventStreams | undefined;
   /** What is at risk over all accounts. */
-  risk: AtRisk | null = null;
+  risk: AtRiskFigures | null = null;
   readonly #tokens = new Map<UserId, Set<string>>();
   #issued = 0;
   #connections = 0;
   #isStopping = false;
 
-  atRisk(): AtRisk | null {
+  atRisk(): AtRiskFigures | null {
     return this.risk;
   }
 
@@ -229,7 +229,7 @@ export class ScriptedOms implements GatewayServices {
       submitBatch: (batch, origin, answer) => {
         const kind = batch.kind === 'batch-create' ? 'create' : 'replace';
         batch.requests.forEach((request, index) => {
-          this.#take({ kind, request } as SignedAction, origin, (told) => answer(index, told));
+          this.#take({ kind, request } as SignedEntry, origin, (told) => answer(index, told));
         });
       },
       cancelAll: (request) => this.#bulk(request, this.fixture.manager.requests.checkCancelAll(request)),
@@ -254,7 +254,7 @@ export class ScriptedOms implements GatewayServices {
     return this.verdict === null ? new Promise(() => undefined) : Promise.resolve(this.verdict);
   }
 
-  #take(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
+  #take(action: SignedEntry, origin: ActionOrigin, answer: EntryAnswer): void {
     const { signer, orderId } = nameOf(action);
     this.actions.push({ kind: action.kind, signer, orderId, origin, answer });
     if (signer !== origin.user) {
@@ -266,7 +266,7 @@ export class ScriptedOms implements GatewayServices {
   }
 }
 
-function nameOf(action: SignedAction): { readonly signer: UserId; readonly orderId: string } {
+function nameOf(action: SignedEntry): { readonly signer: UserId; readonly orderId: string } {
   if (action.kind === 'create') {
     const { signer, orderId } = action.request.order;
     return { signer: signer.id, orderId };

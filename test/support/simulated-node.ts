@@ -5,7 +5,7 @@
 import { ClearingActor } from '../../src/clearing/clearing-actor.ts';
 import type { Durability, ReplicatedJournal } from '../../src/clearing/durability.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
-import type { Reply } from '../../src/clearing/inputs.ts';
+import type { ActionReply } from '../../src/clearing/inputs.ts';
 import { isBackstopStepDue } from '../../src/clearing/liquidation/backstop.ts';
 import { isStepDue } from '../../src/clearing/liquidation/rounds.ts';
 import { ClearingEnd } from '../../src/clearing/log-codec.ts';
@@ -28,7 +28,7 @@ import type { SignatureVerifier } from '../../src/gateway/actions/signature-veri
 import { ClearingClient } from '../../src/gateway/clearing-client.ts';
 import { Gateway } from '../../src/gateway/gateway.ts';
 import { GatewayActor } from '../../src/gateway/gateway-actor.ts';
-import type { OrderEvent, UserTrade } from '../../src/gateway/orders/book/order-events.ts';
+import type { BookEvent, UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
 import type { OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
 import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
@@ -118,7 +118,7 @@ export const SIMULATION_START_NS = 1_800_000_000_000_000_000n;
 /** What was published to users about one side of a trade. */
 export interface ToldFill {
   readonly user: UserId;
-  readonly trade: UserTrade;
+  readonly trade: UserTradeEvent;
 }
 
 export interface SimulatedNodeOptions {
@@ -156,7 +156,7 @@ export class SimulatedNode {
   readonly told: ToldFill[] = [];
   /** Reasons of undone fills that count against their user. */
   readonly faults: string[] = [];
-  readonly events: { readonly user: UserId; readonly event: OrderEvent }[] = [];
+  readonly events: { readonly user: UserId; readonly event: BookEvent }[] = [];
   readonly answers: ActionAnswer[] = [];
   /** How often clearing sent a heartbeat in the middle of its work. */
   clearingHeartbeats = 0;
@@ -295,7 +295,7 @@ export class SimulatedNode {
   }
 
   /** One command of an operator or a user, sent and not waited for; it may be refused. */
-  errand(asked: Asked): Promise<Reply> {
+  errand(asked: Asked): Promise<ActionReply> {
     const command = commandOf(asked);
     return command.ok ? this.#fixture.command(command.value) : Promise.resolve(command);
   }

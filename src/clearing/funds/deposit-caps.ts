@@ -22,7 +22,7 @@ import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { balanceSlot, moveHoldings, setOwned, totalsOf } from '../balances.ts';
 import type { Effect } from '../effects.ts';
-import type { ClearingState, RegisteredToken } from '../state.ts';
+import type { ClearingState, TokenState } from '../state.ts';
 import type { Lot } from './lot-book.ts';
 import { PooledHour } from './pooled-hour.ts';
 import { fillQueue } from './withdrawal-queue.ts';
@@ -32,13 +32,13 @@ import { depositLowersUsage } from './withdrawals.ts';
 const CONVERTED_MAX = 64;
 
 /** The pooled part of a token's units in its vault, 18 decimals; below zero while rebates of its asset exceed it. */
-function pooledUnits(state: ClearingState, asset: AssetId, { decimals }: RegisteredToken): bigint {
+function pooledUnits(state: ClearingState, asset: AssetId, { decimals }: TokenState): bigint {
   const units = state.vaultTokens.get(asset)?.baseUnits ?? 0n;
   return mulDivFloor(units, ONE_18, powerOfTen(decimals)) - (state.totals.get(asset)?.vaultHoldings ?? 0n);
 }
 
 /** What the cap of all time leaves of a token; without a cap what an asset may have altogether. */
-function totalRoom(state: ClearingState, asset: AssetId, token: RegisteredToken): bigint {
+function totalRoom(state: ClearingState, asset: AssetId, token: TokenState): bigint {
   const left = AMOUNT18_MAX - totalsOf(state, token.asset).claims;
   if (token.maxDeposits === null) return left;
   return smaller(left, token.maxDeposits - pooledUnits(state, asset, token));
@@ -48,14 +48,14 @@ function totalRoom(state: ClearingState, asset: AssetId, token: RegisteredToken)
 function hourRoom(
   state: ClearingState,
   asset: AssetId,
-  { max1hrDeposits }: RegisteredToken,
+  { max1hrDeposits }: TokenState,
   nowNs: TimestampNs,
 ): bigint | null {
   return max1hrDeposits === null ? null : max1hrDeposits - (state.pooledHours.get(asset)?.pooled(nowNs) ?? 0n);
 }
 
 /** What may be pooled of a token now. */
-function roomOf(state: ClearingState, asset: AssetId, token: RegisteredToken, nowNs: TimestampNs): bigint {
+function roomOf(state: ClearingState, asset: AssetId, token: TokenState, nowNs: TimestampNs): bigint {
   const total = totalRoom(state, asset, token);
   const hour = hourRoom(state, asset, token, nowNs);
   return hour === null ? total : smaller(total, hour);

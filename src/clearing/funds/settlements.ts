@@ -51,7 +51,7 @@ import { tokenKey } from '../registry/registry-assets.ts';
 import { configOf } from '../registry/registry-config.ts';
 import { riskSlot } from '../risks.ts';
 import type { SettlementRow, SettlementStatus, WithdrawalRow } from '../rows.ts';
-import type { BalanceSlot, ClearingState, RegisteredToken, SubAccountSlot, UserSlot } from '../state.ts';
+import type { BalanceSlot, ClearingState, SubAccountSlot, TokenState, UserSlot } from '../state.ts';
 import { isLiveSettlement, SETTLEMENTS_PER_USER } from './settlement-book.ts';
 import {
   alreadyUsed,
@@ -85,8 +85,8 @@ const U256_MAX = (1n << 256n) - 1n;
 /** A request with what it is about. */
 interface Terms {
   readonly account: SubAccountSlot;
-  readonly out: RegisteredToken;
-  readonly in: RegisteredToken;
+  readonly out: TokenState;
+  readonly in: TokenState;
   readonly baseUnitsOut: bigint;
   readonly baseUnitsIn: bigint;
   /** Seconds. */

@@ -23,7 +23,7 @@ import type { Effect } from '../effects.ts';
 import { availableOf } from '../holds.ts';
 import type { Transfer } from '../inputs.ts';
 import { knowsAsset } from '../registry/registry-assets.ts';
-import { riskSlot, termsOf } from '../risks.ts';
+import { assetTermsOf, riskSlot } from '../risks.ts';
 import type { ClearingState, RiskSlot, SubAccountSlot, UserSlot } from '../state.ts';
 import { createAccount, refuseNewAccount } from './sub-accounts.ts';
 
@@ -125,7 +125,7 @@ function isBelowMinimum({ risk, nowNs }: Move, owned: Amount18): boolean {
   const minimum = risk.risk.minSubAccountBalance;
   if (minimum === 0n) return false;
   // mutant: minimum-at-mark
-  const price = risk.asset === USD ? ONE_18 : termsOf(risk, nowNs).prices.mark;
+  const price = risk.asset === USD ? ONE_18 : assetTermsOf(risk, nowNs).prices.mark;
   return mulDivFloor(owned, price, ONE_18) < minimum;
 }
 

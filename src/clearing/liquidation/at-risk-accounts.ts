@@ -13,7 +13,7 @@
 import { assert } from '../../core/assert.ts';
 import { format18 } from '../../core/decimal.ts';
 import { compareAssetIds } from '../../core/ids.ts';
-import type { AtRisk } from '../../core/market-figures.ts';
+import type { AtRiskFigures } from '../../core/market-figures.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { isShielded } from '../../risk/account.ts';
 import {
@@ -25,7 +25,7 @@ import {
   zeroSurplusPrice,
 } from '../../risk/at-risk.ts';
 import { riskOf } from '../account-margin.ts';
-import { termsOf } from '../risks.ts';
+import { assetTermsOf } from '../risks.ts';
 import type { LiquidationRow } from '../rows.ts';
 import type { ClearingState, PositionSlot, SubAccountSlot } from '../state.ts';
 import { isBackstop } from './liquidation-rows.ts';
@@ -52,7 +52,7 @@ export interface AtRiskCounts {
 export interface AtRiskResult {
   readonly counts: AtRiskCounts;
   /** Null when it is what was published last. */
-  readonly changed: AtRisk | null;
+  readonly changed: AtRiskFigures | null;
 }
 
 export interface AtRiskTimes {
@@ -133,7 +133,7 @@ function priceOf(
   nowNs: TimestampNs,
 ): Amount18 | null {
   const spot = account.balances.get(asset)?.owned ?? ZERO_18;
-  return zeroSurplusPrice(termsOf(risk, nowNs), { base: legs.base, spot }, maintenance);
+  return zeroSurplusPrice(assetTermsOf(risk, nowNs), { base: legs.base, spot }, maintenance);
 }
 
 export class AtRiskAccounts {
@@ -143,7 +143,7 @@ export class AtRiskAccounts {
   #pass: Pass | null = null;
   #steppedMs = Number.NEGATIVE_INFINITY;
   #nextPassMs = Number.NEGATIVE_INFINITY;
-  #published: AtRisk = { timestampNs: 0n as TimestampNs, assets: [] };
+  #published: AtRiskFigures = { timestampNs: 0n as TimestampNs, assets: [] };
   #counts: AtRiskCounts = { atRisk: 0, shielded: 0 };
   /** The accounts with the smallest surplus in the last pass, and the time of that pass. */
   #worst: readonly SubAccountSlot[] = [];
@@ -256,7 +256,7 @@ function positionView(account: SubAccountSlot, position: PositionSlot, sums: Ris
   return {
     base: format18(base),
     quote: format18(quote),
-    mark_price: format18(termsOf(position.risk, nowNs).prices.mark),
+    mark_price: format18(assetTermsOf(position.risk, nowNs).prices.mark),
     liquidation_price: price === null ? null : format18(price),
   };
 }

@@ -13,8 +13,8 @@ import { type AssetTerms, legAtMark } from '../../risk/asset-terms.ts';
 import { wholeLots } from '../../risk/liquidation.ts';
 import { magnitude } from '../../risk/position.ts';
 import { isKnown } from '../account-margin.ts';
-import { termsOf } from '../risks.ts';
-import type { BalanceSlot, ClearingState, MarketSlot, PositionSlot, RiskSlot, SubAccountSlot } from '../state.ts';
+import { assetTermsOf } from '../risks.ts';
+import type { BalanceSlot, ClearingMarket, ClearingState, PositionSlot, RiskSlot, SubAccountSlot } from '../state.ts';
 
 /** USD: a broken credit that is worth less is left as it is. */
 const DUST_BELOW: Amount18 = ONE_18;
@@ -52,7 +52,7 @@ function isDust(terms: AssetTerms, amount: bigint): boolean {
 
 export function isPriced(holdings: readonly Holding[], nowNs: TimestampNs): boolean {
   return holdings.every(({ risk, amount }) => {
-    const terms = termsOf(risk, nowNs);
+    const terms = assetTermsOf(risk, nowNs);
     return !terms.prices.isBroken || isDust(terms, amount);
   });
 }
@@ -64,7 +64,7 @@ export function isPriced(holdings: readonly Holding[], nowNs: TimestampNs): bool
 function isUnsellable(state: ClearingState, { risk, amount }: Holding, nowNs: TimestampNs): boolean {
   const market = state.marketOfAsset.get(risk.asset);
   if (market === undefined || wholeLots(amount, market.definition) === 0) return true;
-  return isDust(termsOf(risk, nowNs), amount);
+  return isDust(assetTermsOf(risk, nowNs), amount);
 }
 
 /** Whether nothing is left that could be closed or sold. */
@@ -74,7 +74,7 @@ export function isUnwound(state: ClearingState, holdings: readonly Holding[], no
 
 /** A holding with its market, which takes trades: none is halted (decision on market status). */
 interface Tradable extends Holding {
-  readonly market: MarketSlot;
+  readonly market: ClearingMarket;
 }
 
 /** Holdings that can be traded, by |amount| × mark, largest first; ties by market index, a position before a balance. */
@@ -87,7 +87,7 @@ export function largestFirst(
   for (const holding of holdings) {
     const market = state.marketOfAsset.get(holding.risk.asset);
     if (market === undefined || market.definition.status === MARKET_STATUS.halted) continue;
-    const exposure = magnitude(legAtMark(termsOf(holding.risk, nowNs), holding.amount));
+    const exposure = magnitude(legAtMark(assetTermsOf(holding.risk, nowNs), holding.amount));
     found.push({ ...holding, market, exposure });
   }
   return found.sort((a, b) => {

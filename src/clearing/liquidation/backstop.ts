@@ -35,7 +35,7 @@ import { accountBalance, balanceSlot, ensureUser, SPOT_ACCOUNT, setOwned } from 
 import type { Effect } from '../effects.ts';
 import type { BackstopStep, FoundCounterparties } from '../inputs.ts';
 import { setLegs } from '../positions.ts';
-import { riskSlot, termsOf } from '../risks.ts';
+import { assetTermsOf, riskSlot } from '../risks.ts';
 import type { BackstopRow, NodeOrder } from '../rows.ts';
 import type { ClearingState, PositionSlot, SubAccountSlot } from '../state.ts';
 import { accountOfRow, giveCredit, liveRows, returnUsd } from './backstop-capital.ts';
@@ -152,7 +152,7 @@ function nettingPositions(state: ClearingState, asset: AssetId, mark: Amount18):
 /** An asset with a price in which this row is on one side and another row on the other; null if there is none. */
 function nettable(state: ClearingState, { account, holdings, nowNs }: Work): AssetId | null {
   for (const { risk, isSpot } of holdings) {
-    const { mark, isBroken } = termsOf(risk, nowNs).prices;
+    const { mark, isBroken } = assetTermsOf(risk, nowNs).prices;
     if (isSpot || !risk.isPricedSinceStart || isBroken) continue;
     const positions = nettingPositions(state, risk.asset, mark);
     const own = positions.find((position) => position.account === account);
@@ -167,7 +167,7 @@ function nettable(state: ClearingState, { account, holdings, nowNs }: Work): Ass
  * without a trade, a fee or an id.
  */
 function net(state: ClearingState, asset: AssetId, nowNs: TimestampNs): void {
-  const { mark } = termsOf(riskSlot(state, asset), nowNs).prices;
+  const { mark } = assetTermsOf(riskSlot(state, asset), nowNs).prices;
   const positions = nettingPositions(state, asset, mark);
   const longs = positions.filter(({ legs }) => legs.base > 0n);
   const shorts = positions.filter(({ legs }) => legs.base < 0n);

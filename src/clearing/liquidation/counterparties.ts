@@ -12,9 +12,9 @@ import type { RawPrice, TimestampNs } from '../../core/units.ts';
 import { type AssetTerms, equityLeg, legAtMark } from '../../risk/asset-terms.ts';
 import { type AdlStanding, compareAdl, positionProfit, wholeLots } from '../../risk/liquidation.ts';
 import { magnitude } from '../../risk/position.ts';
-import { termsOf } from '../risks.ts';
+import { assetTermsOf } from '../risks.ts';
 import type { AccountPlace } from '../rows.ts';
-import type { ClearingState, MarketSlot, PositionSlot } from '../state.ts';
+import type { ClearingMarket, ClearingState, PositionSlot } from '../state.ts';
 import { isBackstop } from './liquidation-rows.ts';
 
 /** Trades of one answer at most: the rest follows with the next one. */
@@ -29,7 +29,7 @@ const ROUGH_ERROR = 1e-9;
 
 /** A position of the backstop that is to be closed at a price. */
 export interface ClosingTarget {
-  readonly market: MarketSlot;
+  readonly market: ClearingMarket;
   readonly position: PositionSlot;
   readonly terms: AssetTerms;
   /** The price that `adlPrice` gives. */
@@ -55,13 +55,13 @@ function worthOf(
   let equity = value;
   let notional = magnitude(value);
   for (const { collateral, owned } of position.account.balances.values()) {
-    equity += collateral === null ? owned : equityLeg(termsOf(collateral, nowNs), owned, 'mark');
+    equity += collateral === null ? owned : equityLeg(assetTermsOf(collateral, nowNs), owned, 'mark');
   }
   for (const other of position.account.positions.values()) {
     const { risk, legs } = other;
     equity += legs.quote;
     if (other === position || legs.base === 0n) continue;
-    const terms = termsOf(risk, nowNs);
+    const terms = assetTermsOf(risk, nowNs);
     equity += equityLeg(terms, legs.base, 'mark');
     notional += magnitude(legAtMark(terms, legs.base));
   }

@@ -24,12 +24,12 @@ import { adlPrice, hasBuffer, lotsToBuffer, wholeLots } from '../../risk/liquida
 import { afterFill } from '../../risk/position.ts';
 import { marginSumsOf } from '../account-margin.ts';
 import type { Effect } from '../effects.ts';
-import type { FoundCounterparties, TradeIdsReserved } from '../inputs.ts';
+import type { FoundCounterparties, TradeIdsReservedInput } from '../inputs.ts';
 import { setLegs } from '../positions.ts';
 import { maxAdlOf } from '../registry/registry-assets.ts';
-import { termsOf } from '../risks.ts';
+import { assetTermsOf } from '../risks.ts';
 import type { AdlUsageRow, AssetQuantity, BackstopRow, TradeRow, TradeSide } from '../rows.ts';
-import type { ClearingState, MarketSlot, PositionSlot, SubAccountSlot } from '../state.ts';
+import type { ClearingMarket, ClearingState, PositionSlot, SubAccountSlot } from '../state.ts';
 import { tallyTrade } from '../tallies.ts';
 import { accountOfRow, liveRows } from './backstop-capital.ts';
 import { holdingsOf, isPriced, isUpdated, largestFirst } from './backstop-holdings.ts';
@@ -48,7 +48,7 @@ function minutesInForce(row: AdlUsageRow | undefined, nowNs: TimestampNs): AdlUs
 }
 
 /** Lots that `max_adl` of the market's asset still allows (ADL-06), floored; the most an order can hold without a cap. */
-function lotsWithinCap(state: ClearingState, { definition }: MarketSlot, nowNs: TimestampNs): RawQuantity {
+function lotsWithinCap(state: ClearingState, { definition }: ClearingMarket, nowNs: TimestampNs): RawQuantity {
   const asset = state.assets.get(definition.assetId);
   const cap = asset === undefined ? null : maxAdlOf(asset);
   if (cap === null) return wholeLots(AMOUNT18_MAX as Amount18, definition);
@@ -58,7 +58,7 @@ function lotsWithinCap(state: ClearingState, { definition }: MarketSlot, nowNs: 
   return wholeLots(larger(cap - used, 0n) as Amount18, definition);
 }
 
-function addUsage(state: ClearingState, { definition }: MarketSlot, quantity: Amount18, nowNs: TimestampNs): void {
+function addUsage(state: ClearingState, { definition }: ClearingMarket, quantity: Amount18, nowNs: TimestampNs): void {
   const { marketIndex } = definition;
   const minute = Number(nowNs / MINUTE_NS);
   const minutes = minutesInForce(state.adlUsage.get(marketIndex), nowNs).filter((entry) => entry.minute !== minute);
@@ -100,7 +100,7 @@ function deleveragingOf(
 ): Deleveraging | Unsearched | null {
   const holdings = holdingsOf(account).filter(({ isSpot }) => !isSpot);
   for (const { market, risk, amount } of largestFirst(state, holdings, nowNs)) {
-    const terms = termsOf(risk, nowNs);
+    const terms = assetTermsOf(risk, nowNs);
     const position = account.positions.get(risk.asset);
     if (position === undefined || terms.prices.isBroken) continue;
     const side = amount < 0n ? SIDE.buy : SIDE.sell;
@@ -193,7 +193,7 @@ export function requestDeleveraging(
 /** What the sub-account of a row needs in a market now; null when nothing. */
 function neededIn(
   state: ClearingState,
-  { definition }: MarketSlot,
+  { definition }: ClearingMarket,
   { account, counterparties }: { readonly account: SubAccountSlot } & Pick<BackstopRow, 'counterparties'>,
   nowNs: TimestampNs,
 ): Deleveraging | null {
@@ -209,8 +209,8 @@ function neededIn(
 /** The market gave away trade ids: they are for the oldest sub-account that requested some of it, if it still needs them. */
 export function applyTradeIdsReserved(
   state: ClearingState,
-  market: MarketSlot,
-  input: TradeIdsReserved,
+  market: ClearingMarket,
+  input: TradeIdsReservedInput,
   nowNs: TimestampNs,
   effects: Effect[],
 ): void {
@@ -232,7 +232,7 @@ function deleverage(
     account,
     found,
   }: { readonly row: BackstopRow; readonly account: SubAccountSlot; readonly found: Deleveraging },
-  { input, nowNs }: { readonly input: TradeIdsReserved; readonly nowNs: TimestampNs },
+  { input, nowNs }: { readonly input: TradeIdsReservedInput; readonly nowNs: TimestampNs },
   effects: Effect[],
 ): void {
   const { market, position, counterparties } = found;

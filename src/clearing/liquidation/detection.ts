@@ -23,7 +23,7 @@ import { isLiquidatable } from '../../risk/account.ts';
 import { type AssetTerms, WEIGHT_ONE } from '../../risk/asset-terms.ts';
 import { isAtRisk, type RiskSums } from '../../risk/at-risk.ts';
 import { hasOracleRound, riskOf } from '../account-margin.ts';
-import { termsOf } from '../risks.ts';
+import { assetTermsOf } from '../risks.ts';
 import type { ClearingState, RiskSlot, SubAccountSlot } from '../state.ts';
 import { isBackstop, mayEnd } from './liquidation-rows.ts';
 import { ALWAYS_ABOVE, ALWAYS_BELOW, NEVER_ABOVE, NEVER_BELOW } from './watch-list.ts';
@@ -110,7 +110,7 @@ export class Detection {
     while (left > 0) {
       const risk = this.#scanned ?? this.#beginScan();
       if (risk === null) return true;
-      const { credit, borrow } = termsOf(risk, nowNs);
+      const { credit, borrow } = assetTermsOf(risk, nowNs);
       const from = this.#scannedTo;
       const prices = [Number(credit.maintenance), Number(borrow.maintenance)] as const;
       this.#scannedTo = risk.watchers.scan(from, left, prices[0], prices[1], mark);
@@ -217,7 +217,7 @@ export class Detection {
       const place = places[at] as number;
       if (allowance === null) risk.watchers.set(place, ALWAYS_BELOW, ALWAYS_ABOVE);
       else {
-        const terms = termsOf(risk, nowNs);
+        const terms = assetTermsOf(risk, nowNs);
         risk.watchers.set(place, belowOf(holding, terms, allowance), aboveOf(holding, terms, allowance));
       }
     }

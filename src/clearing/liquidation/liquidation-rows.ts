@@ -13,7 +13,7 @@ import type { OrderId, UserId } from '../../core/ids.ts';
 import { ORDER_FLAG, ORDER_KIND, TIF } from '../../core/order-terms.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import type { BackstopRow, LiquidationRow, NodeOrder, OrderRow } from '../rows.ts';
-import type { ClearingState, MarketSlot, SubAccountSlot } from '../state.ts';
+import type { ClearingMarket, ClearingState, SubAccountSlot } from '../state.ts';
 
 /** Whether it is a sub-account of the backstop: those are not liquidated, they are worked off. */
 export function isBackstop(state: ClearingState, user: UserId): boolean {
@@ -59,7 +59,7 @@ export function setBackstopRow(state: ClearingState, row: BackstopRow): void {
  * The id of the next order of the node in a market, unique per user and market: the sequence moves with each admission and
  * never goes backwards.
  */
-export function nodeOrderId(kind: 'liq' | 'clip', { row }: SubAccountSlot, { sequence }: MarketSlot): OrderId {
+export function nodeOrderId(kind: 'liq' | 'clip', { row }: SubAccountSlot, { sequence }: ClearingMarket): OrderId {
   return `sys-${kind}-${row.subAccount}-${sequence}` as OrderId;
 }
 

@@ -43,9 +43,9 @@ import { magnitude } from '../../risk/position.ts';
 import { hasOracleRound, maintenanceOf } from '../account-margin.ts';
 import type { Effect } from '../effects.ts';
 import type { AccountCleared, LiquidationStep, NodeOrderRefused } from '../inputs.ts';
-import { termsOf } from '../risks.ts';
+import { assetTermsOf } from '../risks.ts';
 import type { LiquidationRow, LiquidationStage, MarketPlace } from '../rows.ts';
-import type { ClearingState, MarketSlot, PositionSlot, SubAccountSlot } from '../state.ts';
+import type { ClearingMarket, ClearingState, PositionSlot, SubAccountSlot } from '../state.ts';
 import { isBackstop, nodeOrderId, nodeOrderOver, setLiquidation } from './liquidation-rows.ts';
 import { takeOver } from './take-over.ts';
 
@@ -234,7 +234,7 @@ function openPositions({ positions }: SubAccountSlot): readonly PositionSlot[] {
 /** An order for a position as it could be sent now. */
 interface Orderable {
   readonly asset: AssetId;
-  readonly market: MarketSlot;
+  readonly market: ClearingMarket;
   readonly side: Side;
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
@@ -252,7 +252,7 @@ function orderableOf({ state, nowNs }: Case, { asset, risk, legs }: PositionSlot
   const quantity = wholeLots(legs.base, definition);
   if (quantity === 0) return null;
   const price = liquidationPrice(side, reference, risk.risk, definition);
-  return { asset, market, side, price, quantity, size: magnitude(legs.base) * termsOf(risk, nowNs).prices.mark };
+  return { asset, market, side, price, quantity, size: magnitude(legs.base) * assetTermsOf(risk, nowNs).prices.mark };
 }
 
 /** The order of the largest position that has had none in this round; without one, the round is over. */

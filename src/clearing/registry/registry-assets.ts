@@ -115,7 +115,7 @@ function markFault(row: AssetRow): Reject | null {
   if (given === null) return null;
   if (row.assetId === USD) return reject('INVALID_REQUEST', 'USD has no mark', 'mark_band');
   if (given === 'none') return null;
-  const widest = markBandMax(termsOfRow(row.assetId, riskOf(row)));
+  const widest = markBandMax(termsOfRow(row.assetId, assetRiskOf(row)));
   if (must(parseDecimal18(given), 'settings hold decimals') <= widest) return null;
   return reject(
     'INVALID_REQUEST',
@@ -255,7 +255,7 @@ export function applyPutAsset(state: ClearingState, input: PutAsset, effects: Ef
 export function applyPutRisk(state: ClearingState, input: PutRisk, effects: Effect[]): Outcome<View> {
   const asset = state.assets.get(input.assetId);
   if (asset === undefined) return rejected(assetNotFound(input.assetId));
-  const outcome = changedRisk(input.method === 'put' ? DEFAULT_RISK : riskOf(asset), input.change);
+  const outcome = changedRisk(input.method === 'put' ? DEFAULT_RISK : assetRiskOf(asset), input.change);
   if (!outcome.ok) return outcome;
   if (asset.assetId === USD && !keepsUsdFixed(outcome.value)) {
     return rejected(reject('IMMUTABLE_FIELD', 'the factors of USD are fixed', 'collateral_factor'));
@@ -268,7 +268,7 @@ export function applyPutRisk(state: ClearingState, input: PutRisk, effects: Effe
 }
 
 /** The risk row in force: the defaults with CF 0 until one is put. */
-export function riskOf(asset: AssetRow): RiskParameters {
+export function assetRiskOf(asset: AssetRow): RiskParameters {
   return asset.riskJson === null ? DEFAULT_RISK : parseRisk(asset.riskJson);
 }
 

@@ -9,7 +9,7 @@ import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { Method, PutConfig } from '../inputs.ts';
-import type { ConfigRow, Leadership } from '../rows.ts';
+import type { ConfigRow, LeadershipRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
 import { placeTerms } from './registry-assets.ts';
 import { changedSettings, DEFAULT_SETTINGS, parseSettings, type Settings } from './settings.ts';
@@ -132,7 +132,7 @@ export function withdrawalDelayOf(state: Configs): WithdrawalDelay {
 export function placeConfig(state: ClearingState, row: ConfigRow): void {
   state.configs.set(configKey(row.kind, row.key), row);
   if (row.kind === 'start') state.startedNs = BigInt((JSON.parse(row.json) as Start).started_ns) as TimestampNs;
-  if (row.kind === 'leadership') state.leadership = JSON.parse(row.json) as Leadership;
+  if (row.kind === 'leadership') state.leadership = JSON.parse(row.json) as LeadershipRow;
   if (row.kind !== 'settings') return;
   const bandAgeMs = state.settings.mark_band_age_ms;
   state.settings = parseSettings(row.json);

@@ -15,7 +15,7 @@ import type { PutMarket } from '../inputs.ts';
 import { MarketOrders } from '../live-orders.ts';
 import { riskSlot } from '../risks.ts';
 import { type MarketRow, NO_MATCH } from '../rows.ts';
-import type { ClearingState, MarketSlot } from '../state.ts';
+import type { ClearingMarket, ClearingState } from '../state.ts';
 import { emptyHeap } from '../trigger-heaps.ts';
 import { assetNotFound, knowsAsset } from './registry-assets.ts';
 
@@ -108,10 +108,10 @@ function changedMarket(
 }
 
 /** Puts a market in its place. @returns its slot, without orders. */
-export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
+export function placeMarket(state: ClearingState, row: MarketRow): ClearingMarket {
   const { definition, sequence, lastTradeId, match } = row;
   assert(definition.marketIndex === state.markets.length, 'market indices are dense');
-  const market: MarketSlot = {
+  const market: ClearingMarket = {
     definition,
     sequence,
     lastTradeId,
@@ -131,7 +131,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): MarketSlot {
   return market;
 }
 
-export function marketRow({ definition, sequence, lastTradeId, match }: MarketSlot): MarketRow {
+export function marketRow({ definition, sequence, lastTradeId, match }: ClearingMarket): MarketRow {
   return { definition, sequence, lastTradeId, match };
 }
 

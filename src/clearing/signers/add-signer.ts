@@ -15,7 +15,7 @@ import type { Effect } from '../effects.ts';
 import type { AddSigner } from '../inputs.ts';
 import type { SignerConfigRow } from '../rows.ts';
 import type { ClearingState } from '../state.ts';
-import { DEFAULT_SIGNERS, type RegisteredSigner, refuseKey, refuseRoom, type SignerConfig } from './signer-config.ts';
+import { type ConfiguredSigner, DEFAULT_SIGNERS, refuseKey, refuseRoom, type SignerConfig } from './signer-config.ts';
 
 const U64_MAX = (1n << 64n) - 1n;
 
@@ -57,7 +57,7 @@ export function applyAddSigner(
   if (refusal !== null) return rejected(refusal);
 
   // After this point the signer must be added.
-  const added: RegisteredSigner = {
+  const added: ConfiguredSigner = {
     ...signer,
     weight,
     addedNs: nowNs,

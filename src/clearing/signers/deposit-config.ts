@@ -10,7 +10,7 @@ import type { TimestampNs } from '../../core/units.ts';
 import type { Effect } from '../effects.ts';
 import type { ClearingState } from '../state.ts';
 import { placeSigners } from './add-signer.ts';
-import { checkConfig, type RegisteredSigner, type Thresholds } from './signer-config.ts';
+import { type ConfiguredSigner, checkConfig, type Thresholds } from './signer-config.ts';
 
 /** A configuration before it is in force: its signers are added by the deposit. */
 export interface SignerSetup {
@@ -18,7 +18,7 @@ export interface SignerSetup {
   readonly masterWeight: number;
   readonly thresholds: Thresholds;
   /** At most SIGNERS_MAX. */
-  readonly signers: readonly Omit<RegisteredSigner, 'addedNs'>[];
+  readonly signers: readonly Omit<ConfiguredSigner, 'addedNs'>[];
 }
 
 /** Configures a known user, or changes nothing. */
@@ -31,7 +31,7 @@ export function setUpSigners(
 ): void {
   // mutant: configured-once
   if (state.signers.rowOf(user) !== undefined) return;
-  const added = signers.map((signer): RegisteredSigner => ({ ...signer, addedNs: nowNs }));
+  const added = signers.map((signer): ConfiguredSigner => ({ ...signer, addedNs: nowNs }));
   const config = { masterWeight, thresholds, setNs: nowNs, signers: added };
   // mutant: config-rules
   if (checkConfig(config, user) !== null) return;

@@ -20,7 +20,7 @@ export const CO_SIGNED_AGE_MAX_NS: bigint = 60n * SECOND_NS;
 /** Weights and thresholds are u32 (wire.md 12.1). */
 export const WEIGHT_MAX = 4_294_967_295;
 
-export interface RegisteredSigner extends SignerKey {
+export interface ConfiguredSigner extends SignerKey {
   /** u32. */
   readonly weight: number;
   readonly addedNs: TimestampNs;
@@ -47,7 +47,7 @@ export interface SignerConfig {
   /** Since when weight and thresholds are in force: what was decided before is judged by the default. 0 of the default. */
   readonly setNs: TimestampNs;
   /** At most SIGNERS_MAX, in the order in which they were added. */
-  readonly signers: readonly RegisteredSigner[];
+  readonly signers: readonly ConfiguredSigner[];
 }
 
 /** The configuration of every account for which nothing was configured (MSG-01). */
@@ -219,12 +219,12 @@ function weightOf(config: SignerConfig, { hasMaster, coSigners }: SignedBy): num
   return weight;
 }
 
-function signerOf({ signers }: SignerConfig, key: SignerKey): RegisteredSigner | undefined {
+function signerOf({ signers }: SignerConfig, key: SignerKey): ConfiguredSigner | undefined {
   for (const signer of signers) if (isSameKey(signer, key)) return signer;
   return undefined;
 }
 
-function maySign({ addedNs, expiresAtNs, maxSigningWindowNs }: RegisteredSigner, atNs: TimestampNs): boolean {
+function maySign({ addedNs, expiresAtNs, maxSigningWindowNs }: ConfiguredSigner, atNs: TimestampNs): boolean {
   // mutant: signer-expiry
   if (expiresAtNs !== null && atNs >= expiresAtNs) return false;
   return maxSigningWindowNs === null || atNs - addedNs < maxSigningWindowNs;
@@ -240,7 +240,7 @@ export function checkConfig({ masterWeight, thresholds, signers }: SignerConfig,
   if (low < 1 || medium < 1 || high < 1) return reject('INVALID_REQUEST', 'each threshold is at least 1', 'thresholds');
   if (signers.length > SIGNERS_MAX) return refuseRoom(signers.length);
   for (let index = 0; index < signers.length; index += 1) {
-    const refusal = refuseKey(signers.slice(0, index), signers[index] as RegisteredSigner, user);
+    const refusal = refuseKey(signers.slice(0, index), signers[index] as ConfiguredSigner, user);
     if (refusal !== null) return refusal;
   }
   const total = signers.reduce((sum, { weight }) => sum + weight, masterWeight);

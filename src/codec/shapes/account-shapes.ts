@@ -1,12 +1,12 @@
 /** Accounts: sessions, inventory, positions, margin, solvency, simulation, transfers, names, multisig (wire.md 3, 7.11 to 7.17, 7.20). */
 import type {
-  ActionRead,
   AddSignerRead,
   AuthRead,
   MakerOrderRead,
   SettlementRead,
   SettlementRequestRead,
   SignedClosePosition,
+  SignedRead,
   SignedWithdrawal,
   SignedWithdrawalCancel,
   TransferRead,
@@ -58,7 +58,7 @@ import {
   optional,
   readAs,
   type Shape,
-  SIDE,
+  SIDE_WORDS,
   SIGNATURE,
   SUB_ACCOUNT,
   sent,
@@ -116,7 +116,7 @@ export const INVENTORY: Shape<InventoryView, { readonly accounts: Inventory }> =
   }),
 );
 
-export const POSITION: Shape<unknown, Position> = named(
+export const USER_POSITION: Shape<unknown, Position> = named(
   'Position',
   'A margin position with its two legs; `closed` while only a quote rest is left',
   open({
@@ -137,8 +137,8 @@ export const POSITION: Shape<unknown, Position> = named(
     liquidation_price: optional(nullable(DECIMAL)),
   }),
 );
-export const POSITIONS: Shape = listOf(POSITION);
-export const POSITION_PAGE: Shape = pageOf('PositionPage', 'positions', 'total_positions', POSITION);
+export const POSITIONS: Shape = listOf(USER_POSITION);
+export const POSITION_PAGE: Shape = pageOf('PositionPage', 'positions', 'total_positions', USER_POSITION);
 
 export const CLOSE_ALL_PREVIEW: Shape<unknown, ClosePreview> = named(
   'CloseAllPreview',
@@ -147,7 +147,7 @@ export const CLOSE_ALL_PREVIEW: Shape<unknown, ClosePreview> = named(
     orders: listOf(
       open({
         asset_id: ASSET_ID,
-        side: SIDE,
+        side: SIDE_WORDS,
         quantity: described(COUNT, 'raw book units'),
         suggested_max_sellable_amount: unread(nullable(COUNT)),
         oracle_price: DECIMAL,
@@ -325,7 +325,7 @@ export const TRANSFER: Shape<unknown, TransferRead> = named(
     nonce: NONCE_NUMBER,
   }),
 );
-export const TRANSFER_REQUEST: Shape<unknown, ActionRead<TransferRead>> = named(
+export const TRANSFER_REQUEST: Shape<unknown, SignedRead<TransferRead>> = named(
   'TransferRequest',
   'A signed transfer between sub-accounts',
   open({ inner: TRANSFER, ...ACTION_SIGNING }),
@@ -341,7 +341,7 @@ export const CLOSE_POSITION: Shape<unknown, SignedClosePosition> = named(
     nonce: NONCE_NUMBER,
   }),
 );
-export const CLOSE_POSITION_REQUEST: Shape<unknown, ActionRead<SignedClosePosition>> = named(
+export const CLOSE_POSITION_REQUEST: Shape<unknown, SignedRead<SignedClosePosition>> = named(
   'ClosePositionRequest',
   'A signed close-position',
   open({ inner: CLOSE_POSITION, ...ACTION_SIGNING }),
@@ -391,7 +391,7 @@ export const NEXT_NONCES: Shape<unknown, NextNonces> = named(
   }),
 );
 
-export const WITHDRAWAL_REQUEST: Shape<unknown, ActionRead<SignedWithdrawal>> = named(
+export const WITHDRAWAL_REQUEST: Shape<unknown, SignedRead<SignedWithdrawal>> = named(
   'WithdrawalRequest',
   'A signed withdrawal',
   open({ inner: WITHDRAWAL, ...ACTION_SIGNING }),
@@ -415,7 +415,7 @@ export const WITHDRAWAL_CANCEL: Shape<unknown, SignedWithdrawalCancel> = named(
     ),
   }),
 );
-export const WITHDRAWAL_CANCEL_REQUEST: Shape<unknown, ActionRead<SignedWithdrawalCancel>> = named(
+export const WITHDRAWAL_CANCEL_REQUEST: Shape<unknown, SignedRead<SignedWithdrawalCancel>> = named(
   'WithdrawalCancelRequest',
   'A signed cancel of a withdrawal that is queued or filled',
   open({ inner: WITHDRAWAL_CANCEL, ...ACTION_SIGNING }),
@@ -522,7 +522,7 @@ export const PENDING_SETTLEMENT: Shape = named(
   Type.Object({
     settlement_id: described(TEXT, '`<chain>:<user>:<sub_account>:<nonce>`'),
     asset_id: ASSET_ID,
-    side: SIDE,
+    side: SIDE_WORDS,
     quantity: DECIMAL,
     price: nullable(described(DECIMAL, 'USD of one unit, rounded down; null when neither asset is USD')),
     user: USER_ID,
@@ -638,7 +638,7 @@ export const ADD_SIGNER: Shape<unknown, AddSignerRead> = either(
     session_duration_ns: optional(DURATION),
   }),
 );
-export const ADD_SIGNER_REQUEST: Shape<unknown, ActionRead<AddSignerRead>> = named(
+export const ADD_SIGNER_REQUEST: Shape<unknown, SignedRead<AddSignerRead>> = named(
   'AddSignerRequest',
   'A further signer of the account; the order of the members of `inner` is that of the signed text',
   open({ inner: ADD_SIGNER, ...ACTION_SIGNING }),

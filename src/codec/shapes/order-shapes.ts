@@ -17,7 +17,7 @@ import {
 import { type SpelledAsset, STRING_DECODED_MAX } from '../signed-text.ts';
 import {
   ASSET_ID_GIVEN,
-  bytes,
+  byteList,
   choice,
   closed,
   DECIMALS,
@@ -36,7 +36,7 @@ import {
   RAW,
   readAs,
   type Shape,
-  SIDE,
+  SIDE_WORDS,
   SIGNATURE,
   USER_ID_GIVEN,
   words,
@@ -102,7 +102,7 @@ export const ORDER: Shape = named(
     book_price_decimals: described(DECIMALS, "the market's own"),
     book_quantity_decimals: described(DECIMALS, "the market's own"),
     details: DETAILS,
-    side: readAs('side', SIDE),
+    side: readAs('side', SIDE_WORDS),
     trigger: optional(nullable(TRIGGER)),
     creation_timestamp_ns: inside('creationNs', INSTANT),
     target: closed({
@@ -162,7 +162,7 @@ const CANCEL: Shape = named(
 );
 
 const BYTE = Type.Integer({ minimum: 0, maximum: 255 });
-const CO_SIGNATURE = bytes(SIGNATURE_BYTES);
+const CO_SIGNATURE = byteList(SIGNATURE_BYTES);
 
 /** A key of a co-signer (wire.md 4.4, 7.20). */
 export const SIGNER_KEY: Shape<unknown, SignerKey> = readAs(
@@ -170,11 +170,11 @@ export const SIGNER_KEY: Shape<unknown, SignerKey> = readAs(
   named(
     'SignerKey',
     'The key of a co-signer, compressed',
-    choice({ Ed25519: bytes(32), Secp256k1: bytes(33), P256: bytes(33), WebAuthn: bytes(33) }),
+    choice({ Ed25519: byteList(32), Secp256k1: byteList(33), P256: byteList(33), WebAuthn: byteList(33) }),
   ),
 );
 
-const PLAIN_KEY = choice({ Ed25519: bytes(32), P256: bytes(33) });
+const PLAIN_KEY = choice({ Ed25519: byteList(32), P256: byteList(33) });
 
 const ADDITIONAL_SIGNERS: Shape = named(
   'AdditionalSigners',
@@ -183,11 +183,11 @@ const ADDITIONAL_SIGNERS: Shape = named(
     either(
       Type.Object({ signer: PLAIN_KEY, signature: CO_SIGNATURE }),
       Type.Object({
-        signer: choice({ Secp256k1: bytes(33) }),
-        signature: either(CO_SIGNATURE, bytes(PERSONAL_SIGNATURE_BYTES)),
+        signer: choice({ Secp256k1: byteList(33) }),
+        signature: either(CO_SIGNATURE, byteList(PERSONAL_SIGNATURE_BYTES)),
       }),
       Type.Object({
-        signer: choice({ WebAuthn: bytes(33) }),
+        signer: choice({ WebAuthn: byteList(33) }),
         signature: listOf(BYTE, { maxItems: ASSERTION_BYTES_MAX }),
       }),
     ),

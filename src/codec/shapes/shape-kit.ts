@@ -334,15 +334,15 @@ export const RAW: Shape<number> = Type.Integer({
 export const COUNT: Shape<number> = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const DECIMALS: Shape<number> = Type.Integer({ minimum: -128, maximum: 127 });
 export const SUB_ACCOUNT: Shape<number> = Type.Integer({ minimum: 0, maximum: 255, description: 'sub-account index' });
-export const SIDE: Shape<'Buy' | 'Sell'> = words('Buy', 'Sell');
+export const SIDE_WORDS: Shape<'Buy' | 'Sell'> = words('Buy', 'Sell');
 
 /** An array of bytes as integers. */
-export function bytes(count: number): Shape<readonly number[]> {
+export function byteList(count: number): Shape<readonly number[]> {
   return listOf(Type.Integer({ minimum: 0, maximum: 255 }), { minItems: count, maxItems: count });
 }
 
 export const SIGNATURE: Shape<readonly number[]> = described(
-  bytes(64),
+  byteList(64),
   'Ed25519 over the canonical bytes: 64 integers from 0 to 255',
 );
 

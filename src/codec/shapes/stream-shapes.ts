@@ -15,7 +15,7 @@ import {
   ASSET_ID,
   ASSET_ID_GIVEN,
   before,
-  bytes,
+  byteList,
   COUNT,
   choice,
   closed,
@@ -101,7 +101,7 @@ export const ORDER_EVENT: Shape = named(
   choice({
     Created: Type.Object({
       user_order: unread(described(ORDER, 'as it was signed')),
-      signature: unread(either(bytes(64), listOf(COUNT, { maxItems: 0 }))),
+      signature: unread(either(byteList(64), listOf(COUNT, { maxItems: 0 }))),
       book_timestamp_ns: inside('timestampNs', NANOSECONDS),
       limit_overrides: unread(NULL),
       limit_overrides_signature: unread(NULL),

@@ -14,22 +14,22 @@
  */
 
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from '../../clearing/balances.ts';
-import type { NextNonces } from '../../clearing/clearing-queries.ts';
-import type { OperatorCommand, Reply, SignedInput, TargetType, Transfer } from '../../clearing/inputs.ts';
+import type { ChainNonces } from '../../clearing/clearing-queries.ts';
+import type { ActionReply, OperatorCommand, SignedInput, TargetType, Transfer } from '../../clearing/inputs.ts';
 import { type KnownAddresses, refuseDestination } from '../../clearing/registry/known-addresses.ts';
 import type { SettlementRow } from '../../clearing/rows.ts';
 import { nativeSha256 } from '../../clearing/sha256.ts';
 import { refuseNewSigner } from '../../clearing/signers/add-signer.ts';
 import type {
+  AccountTypeRead,
   ActionRequest,
-  MakerOrder,
-  SettlementRequest,
+  AttachedMakerOrder,
+  SettlementAction,
   SignedAddSigner,
   SignedClosePosition,
   SignedTransfer,
   SignedWithdrawal,
   SignedWithdrawalCancel,
-  TargetAccountType,
 } from '../../codec/action-types.ts';
 import { furtherSignatures, type Signatures } from '../../codec/signatures.ts';
 import { parseAmountText } from '../../codec/signed-text.ts';
@@ -107,7 +107,7 @@ interface AccountActionParts {
   /** Whether the user has this sub-account. */
   readonly hasAccount: (user: UserId, index: number) => boolean;
   readonly nowNs: () => TimestampNs;
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   readonly ask: ClearingClient['ask'];
 }
 
@@ -210,7 +210,7 @@ export class AccountActions {
    * `POST /settlement/init`: locked by clearing, signed, journaled, and only then answered (STL-01). A request that waits
    * too long for its signature is TIMEOUT_UNKNOWN_STATE: the settlement is locked, and signed later.
    */
-  async settle(request: SettlementRequest, user: UserId): Promise<SettlementVerdict> {
+  async settle(request: SettlementAction, user: UserId): Promise<SettlementVerdict> {
     const { inner } = request;
     const { form } = this.#parts.withdrawals;
     const amountOut = parseAmountText(inner.amountOut, form);
@@ -241,7 +241,7 @@ export class AccountActions {
   }
 
   #prepareSettlement(
-    { inner, makerOrder }: SettlementRequest,
+    { inner, makerOrder }: SettlementAction,
     terms: {
       readonly user: UserId;
       readonly amountOut: Amount18;
@@ -281,7 +281,7 @@ export class AccountActions {
    *
    * @returns the text that the signatures are over.
    */
-  async #verifySettlement(request: SettlementRequest, user: UserId): Promise<Outcome<Uint8Array>> {
+  async #verifySettlement(request: SettlementAction, user: UserId): Promise<Outcome<Uint8Array>> {
     const { signatures } = this.#parts;
     const { text, otherText, makerOrder } = request;
     const first = await signatures.verify(request, user);
@@ -296,7 +296,7 @@ export class AccountActions {
     return ofMaker === null ? accepted(isOther ? otherText : text) : rejected(ofMaker);
   }
 
-  async #verifyMaker({ maker, signature, text }: MakerOrder, payer: UserId): Promise<Reject | null> {
+  async #verifyMaker({ maker, signature, text }: AttachedMakerOrder, payer: UserId): Promise<Reject | null> {
     const request = { signature, text, additionalSigners: [] };
     // mutant: maker-signature
     const refusal = await this.#parts.signatures.verify(request, maker.id, payer);
@@ -316,7 +316,7 @@ export class AccountActions {
   }
 
   /** The next numbers of a user on a chain (MON-02). INVALID_REQUEST for a chain that is not registered. */
-  async nonces(user: UserId, chainId: ChainId): Promise<Outcome<NextNonces>> {
+  async nonces(user: UserId, chainId: ChainId): Promise<Outcome<ChainNonces>> {
     const answer = await this.#parts.ask({ kind: 'nonces', user, chainId });
     return answer.ok || answer.reject.code !== 'CHAIN_NOT_FOUND' ? answer : rejected(NO_CHAIN);
   }
@@ -350,7 +350,7 @@ export class AccountActions {
     request: ActionRequest<{ readonly user: { readonly id: UserId } }>,
     user: UserId,
     { kind, refuse = () => null, verify, ofUnknown, prepare }: Action,
-  ): Promise<Outcome<Reply>> {
+  ): Promise<Outcome<ActionReply>> {
     if (request.inner.user.id !== user) return rejected(NOT_THE_SIGNER);
     const { signers, signatures, nowNs, isKnown } = this.#parts;
     const signedBy = signedByOf(request);
@@ -382,7 +382,7 @@ export class AccountActions {
     return count > 0 ? this.#parts.charge(user, { furtherSignatures: count }) : null;
   }
 
-  async #send(command: OperatorCommand): Promise<Reply> {
+  async #send(command: OperatorCommand): Promise<ActionReply> {
     if (this.#unanswered >= ACTIONS_UNANSWERED_MAX) return rejected(BUSY);
     this.#unanswered += 1;
     try {
@@ -406,7 +406,7 @@ interface Action {
 }
 
 /** The delegated flow needs both sides, an expiry, and no settler of the request (wire.md 7.19, AMB-137). */
-function refuseDelegation({ inner, makerOrder }: SettlementRequest): Reject | null {
+function refuseDelegation({ inner, makerOrder }: SettlementAction): Reject | null {
   // mutant: maker-matches
   if ((inner.maker?.id ?? null) !== (makerOrder?.maker.id ?? null)) {
     return reject('INVALID_REQUEST', 'MmPubkeyMismatch: mm_pubkey is the one of maker_order', 'mm_pubkey');
@@ -432,7 +432,7 @@ function shortfallOf({ code }: Reject): NonNullable<Transfer['shortfall']> {
   return code === 'INSUFFICIENT_MARGIN' ? code : 'INSUFFICIENT_INVENTORY';
 }
 
-function targetTypeOf(type: TargetAccountType | null): TargetType | null {
+function targetTypeOf(type: AccountTypeRead | null): TargetType | null {
   if (type === null) return null;
   if (type.kind === 'Isolated') return { kind: 'isolated_margin', asset: type.asset.id };
   return { kind: type.kind === 'Spot' ? 'spot' : 'cross_margin', asset: null };

@@ -15,7 +15,7 @@ import { ORDER_END, ROLLBACK_REASON_WORD } from '../../core/order-terms.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import { MILLISECOND_NS, type TimestampNs } from '../../core/units.ts';
 import type { OrderFault } from '../orders/book/order-events.ts';
-import type { MarginAccounts } from '../orders/margin/margin-accounts.ts';
+import type { UserMarginAccounts } from '../orders/margin/margin-accounts.ts';
 import { FAULT_RULE, FaultBudget, type FaultSettings } from '../sessions/fault-budget.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
 import type { OrderEntry } from './order-entry.ts';
@@ -23,7 +23,7 @@ import type { OrderEntry } from './order-entry.ts';
 interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
-  readonly accounts: Pick<MarginAccounts, 'pricedSinceMatch'>;
+  readonly accounts: Pick<UserMarginAccounts, 'pricedSinceMatch'>;
   readonly entry: Pick<OrderEntry, 'cancelAll'>;
   readonly counted: FaultCounters;
 }

@@ -15,7 +15,7 @@
  * sub-accounts of the backstop: each has one outstanding order and one answer at most.
  */
 import type { CancelAccount, LiquidationChanged, NodeOrderSent } from '../../clearing/effects.ts';
-import type { OperatorCommand, Reply } from '../../clearing/inputs.ts';
+import type { ActionReply, OperatorCommand } from '../../clearing/inputs.ts';
 import { writeSignedOrder } from '../../codec/generated/order-json.ts';
 import { textBytes } from '../../codec/text-writer.ts';
 import { assert } from '../../core/assert.ts';
@@ -40,7 +40,7 @@ interface LiquidationParts {
   readonly orders: Pick<OrderManager, 'accountCancels' | 'marketAt' | 'onLiquidationChanged'>;
   readonly entry: Pick<OrderEntry, 'sendNodeOrder'>;
   /** To clearing; rejected while its ring is full. */
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   readonly wakeUp: () => void;
 }
 

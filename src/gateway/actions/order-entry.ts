@@ -76,25 +76,25 @@ import { type DisconnectGroup, Membership } from '../orders/entry/disconnect-gro
 import type { Caller, OrderRequests } from '../orders/entry/order-requests.ts';
 import {
   type ActionAnswer,
-  type Answer,
+  type EntryAnswer,
+  type EntryReply,
   NO_SKIPS,
   type PreparedCancel,
   type PreparedCreate,
   type PreparedReplace,
   type PreparedRequest,
-  type Reply,
   type SkippedCheck,
   UNANSWERED,
 } from '../orders/entry/pending-requests.ts';
 import type { SignerQueries } from '../queries/signers.ts';
-import { type Cost, isCancel } from '../sessions/costs.ts';
+import { type Cost, isCancelCost } from '../sessions/costs.ts';
 import { CreateRetries } from '../sessions/create-retries.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureJob, type SignatureVerifier } from './signature-verifier.ts';
 import { UnverifiedOrders } from './unverified-orders.ts';
 
-export type SignedAction =
+export type SignedEntry =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
@@ -246,14 +246,14 @@ export class OrderEntry {
   admit(user: UserId, cost: Cost): Reject | null {
     if (this.#isStopping) return STOPPING;
     // mutant: stalled-leader
-    if (!isCancel(cost) && this.#parts.requests.isStalled()) return STALLED;
+    if (!isCancelCost(cost) && this.#parts.requests.isStalled()) return STALLED;
     return this.#parts.limits.charge(user, cost, this.#parts.nowNs());
   }
 
   // ---- signed actions
 
   /** Takes an action that was admitted in the same turn. Answers once, now or later. */
-  submit(action: SignedAction, origin: ActionOrigin, answer: Answer): void {
+  submit(action: SignedEntry, origin: ActionOrigin, answer: EntryAnswer): void {
     if (action.kind === 'create') {
       const { request } = action;
       if (origin.mayRetry === true && request.fault === null) this.#createOnce(request, origin, answer);
@@ -281,7 +281,7 @@ export class OrderEntry {
 
   // ---- creates
 
-  #create(request: CreateRequest, origin: CreateOrigin, answer: Answer): void {
+  #create(request: CreateRequest, origin: CreateOrigin, answer: EntryAnswer): void {
     const startedMs = performance.now();
     this.#process(this.#checkCreate(request, origin), request, origin, (first) => {
       this.#parts.counted.order(first.refusal === null, performance.now() - startedMs);
@@ -293,7 +293,7 @@ export class OrderEntry {
    * An equal create of the same sender gets the answer of the first, once that is known; only an answer that left the id
    * free lets it begin anew. The order is in the group of the latest retry that has one.
    */
-  #createOnce(request: CreateRequest, origin: ActionOrigin, answer: Answer): void {
+  #createOnce(request: CreateRequest, origin: ActionOrigin, answer: EntryAnswer): void {
     const { user, group = null } = origin;
     const nowNs = this.#parts.nowNs();
     const identity = { user, signature: signatureIdentity(request), text: request.text };
@@ -345,7 +345,7 @@ export class OrderEntry {
   }
 
   /** A create past some of the checks, which are left to clearing (operator-api.md 7.3 `inject_order`). */
-  inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, answer: Answer): void {
+  inject(request: CreateRequest, skips: ReadonlySet<SkippedCheck>, answer: EntryAnswer): void {
     const origin = { user: request.order.signer.id, connection: 0, isControl: false };
     const prepared = this.#checkCreate(request, origin, skips);
     if (!prepared.ok) {
@@ -371,7 +371,12 @@ export class OrderEntry {
 
   // ---- one request
 
-  #process(prepared: Outcome<PreparedRequest>, request: SignedRequest, origin: CreateOrigin, answer: Answer): void {
+  #process(
+    prepared: Outcome<PreparedRequest>,
+    request: SignedRequest,
+    origin: CreateOrigin,
+    answer: EntryAnswer,
+  ): void {
     if (!prepared.ok) {
       this.#refuse(answer, prepared.reject);
       return;
@@ -455,7 +460,7 @@ export class OrderEntry {
     if (!this.#parts.verifier.verify(job, verdict)) refused(POOL_FULL);
   }
 
-  #send(prepared: PreparedRequest, origin: CreateOrigin, answer: Answer): void {
+  #send(prepared: PreparedRequest, origin: CreateOrigin, answer: EntryAnswer): void {
     const { openMarkets, shards, releases, wakeUp, nowNs, idKey } = this.#parts;
     const { marketIndex } = prepared.market.definition;
     if (!openMarkets.has(marketIndex)) {
@@ -497,7 +502,12 @@ export class OrderEntry {
   }
 
   /** Checks again what may have changed, then takes the hold and the request id. Refused: nothing was taken. */
-  #reserve(prepared: PreparedRequest, origin: CreateOrigin, receivedNs: TimestampNs, reply: Reply): Outcome<Reserved> {
+  #reserve(
+    prepared: PreparedRequest,
+    origin: CreateOrigin,
+    receivedNs: TimestampNs,
+    reply: EntryReply,
+  ): Outcome<Reserved> {
     const { requests, createRefusal } = this.#parts;
     if (prepared.kind === 'cancel') return withoutOrder(requests.reserveCancel(prepared, reply));
     if (prepared.kind === 'amend') return withoutOrder(requests.reserveAmend(prepared, reply));
@@ -618,7 +628,7 @@ export class OrderEntry {
    *
    * @returns false: the ring or a table is full, or the market is not open; nothing was taken.
    */
-  sendNodeOrder(prepared: PreparedCreate, answer: Answer): boolean {
+  sendNodeOrder(prepared: PreparedCreate, answer: EntryAnswer): boolean {
     const { requests, openMarkets, nowNs, wakeUp, idKey: key } = this.#parts;
     const { marketIndex } = prepared.market.definition;
     if (!openMarkets.has(marketIndex)) return false;
@@ -712,7 +722,7 @@ export class OrderEntry {
   }
 
   /** Without a sender that waits for its answer; `hasRoomForCancel` has returned true. */
-  sendCancel(prepared: PreparedCancel, reply: Reply = UNANSWERED): void {
+  sendCancel(prepared: PreparedCancel, reply: EntryReply = UNANSWERED): void {
     const { requests, nowNs, idKey: key } = this.#parts;
     const requestId = passed(requests.reserveCancel(prepared, reply));
     const publication = this.#publicationOf(prepared.market.definition.marketIndex);
@@ -765,7 +775,7 @@ export class OrderEntry {
     return { user, now: this.#parts.nowNs(), looksUp: !isControl };
   }
 
-  #refuse(answer: Answer, refusal: Reject): void {
+  #refuse(answer: EntryAnswer, refusal: Reject): void {
     answer({ refusal, processedAtNs: this.#parts.nowNs() });
   }
 

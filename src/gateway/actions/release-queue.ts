@@ -10,7 +10,7 @@ import type { Publication } from '../../runtime/publication.ts';
 import { recordBytes } from '../../runtime/ring-layout.ts';
 import { ReleaseOrder } from '../../schema/generated/messages.ts';
 import { writeRelease } from '../command-codec.ts';
-import type { ReleaseCommand } from '../orders/book/order-events.ts';
+import type { ReleaseEvent } from '../orders/book/order-events.ts';
 
 const RECORD_BYTES = recordBytes(ReleaseOrder.bytes);
 
@@ -18,7 +18,7 @@ export class ReleaseQueue {
   readonly #shards: readonly Publication[];
   readonly #nowNs: () => bigint;
   /** Per shard, by market and order, oldest first. */
-  readonly #waiting: readonly Map<string, ReleaseCommand>[];
+  readonly #waiting: readonly Map<string, ReleaseEvent>[];
 
   /** @param shards one per shard; market m lives on shard m mod shards. */
   constructor(shards: readonly Publication[], nowNs: () => bigint) {
@@ -27,7 +27,7 @@ export class ReleaseQueue {
     this.#waiting = shards.map(() => new Map());
   }
 
-  add(command: ReleaseCommand): void {
+  add(command: ReleaseEvent): void {
     const shard = command.marketIndex % this.#shards.length;
     const waiting = must(this.#waiting[shard], 'a queue for every shard');
     const key = `${command.marketIndex} ${command.order}`;

@@ -8,14 +8,14 @@
  *
  * Bounded by the users with a timer, and those whose timer has just ended.
  */
-import type { Reply } from '../../clearing/inputs.ts';
+import type { ActionReply } from '../../clearing/inputs.ts';
 import type { UserId } from '../../core/ids.ts';
 
 /** Messages that one turn sends at most. */
 const SENT_PER_TURN = 64;
 
 export class TimerMarks {
-  readonly #send: (user: UserId, runs: boolean) => Promise<Reply>;
+  readonly #send: (user: UserId, runs: boolean) => Promise<ActionReply>;
   readonly #wakeUp: () => void;
   /** As clearing has it. */
   readonly #marked = new Set<UserId>();
@@ -23,7 +23,7 @@ export class TimerMarks {
   readonly #onTheWay = new Set<UserId>();
 
   /** @param send is answered once; a refusal means that nothing was changed. */
-  constructor(send: (user: UserId, runs: boolean) => Promise<Reply>, wakeUp: () => void) {
+  constructor(send: (user: UserId, runs: boolean) => Promise<ActionReply>, wakeUp: () => void) {
     this.#send = send;
     this.#wakeUp = wakeUp;
   }

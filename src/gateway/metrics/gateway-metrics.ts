@@ -8,7 +8,7 @@ import type { Stage } from '../actions/admission.ts';
 import type { GatewayCounters } from '../gateway.ts';
 import type { FaultSettings } from '../sessions/fault-budget.ts';
 import { ActionMetrics } from './action-metrics.ts';
-import { FAULT_WORDS, ROLLBACK_WORDS, shedMetric } from './metric-names.ts';
+import { FAULT_WORDS, ROLLBACK_LABELS, shedMetric } from './metric-names.ts';
 
 interface FaultLog {
   warn(values: object, message: string): void;
@@ -52,7 +52,7 @@ export class GatewayMetrics implements GatewayCounters {
       [FILL_STATUS.confirmed]: metrics.counter('fills_confirmed'),
       [FILL_STATUS.rolledBack]: metrics.counter('fills_rolled_back'),
     };
-    this.#rollbacks = new Map(ROLLBACK_WORDS.map((word) => [word, metrics.counter(`rollback_${word}`)]));
+    this.#rollbacks = new Map(ROLLBACK_LABELS.map((word) => [word, metrics.counter(`rollback_${word}`)]));
   }
 
   order(isReceived: boolean, elapsedMs: number): void {

@@ -36,7 +36,7 @@ function histogram(name: string): MetricDefinition {
 export const MARKETS_MAX = 256;
 
 /** One counter per rollback reason: labels come from a closed set (hazards: no user data in labels). */
-export const ROLLBACK_WORDS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
+export const ROLLBACK_LABELS: readonly string[] = Object.values(ROLLBACK_REASON_WORD).filter((word) => word !== null);
 
 /** The reasons of rollbacks that count against their user's budget. */
 export const FAULT_WORDS: readonly string[] = Object.values(ROLLBACK_REASON).flatMap((reason) => {
@@ -75,7 +75,7 @@ export const READ_KINDS = [
 export type ReadKind = (typeof READ_KINDS)[number];
 export const READ_RESULTS = ['accepted', 'rejected'] as const;
 
-export function readMetric(kind: ReadKind, result: (typeof READ_RESULTS)[number]): string {
+export function readMetricOf(kind: ReadKind, result: (typeof READ_RESULTS)[number]): string {
   return `read_${kind}_${result}`;
 }
 
@@ -120,7 +120,7 @@ const EDGE_METRICS: readonly MetricDefinition[] = [
   histogram('response_read_ns'),
   histogram('response_change_ns'),
   ...READ_KINDS.flatMap((kind) => [
-    ...READ_RESULTS.map((result) => counter(readMetric(kind, result))),
+    ...READ_RESULTS.map((result) => counter(readMetricOf(kind, result))),
     histogram(readTimeMetric(kind)),
   ]),
   ...REFUSAL_CODES.map((code) => counter(refusalMetric(code))),
@@ -166,7 +166,7 @@ export const GATEWAY_METRICS: readonly MetricDefinition[] = [
   counter('fills_pending'),
   counter('fills_confirmed'),
   counter('fills_rolled_back'),
-  ...ROLLBACK_WORDS.map((word) => counter(`rollback_${word}`)),
+  ...ROLLBACK_LABELS.map((word) => counter(`rollback_${word}`)),
   ...FAULT_WORDS.map((word) => counter(`fault_${word}`)),
   counter('fault_cooldowns'),
   histogram('unflushed_ns'),

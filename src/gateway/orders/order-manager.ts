@@ -8,7 +8,7 @@
  * Not here: JSON, signatures, rates, rings.
  */
 import type { BalanceRow, SubAccountRow, TradeRow, UserRow } from '../../clearing/rows.ts';
-import type { OrderRecordView } from '../../codec/order-record.ts';
+import type { OrderReply } from '../../codec/order-record.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
@@ -26,13 +26,13 @@ import { FillView } from './book/fill-view.ts';
 import { isSpot, type LiveOrder } from './book/live-order.ts';
 import { LiveOrders } from './book/live-orders.ts';
 import { type MarketSlot, Markets } from './book/markets.ts';
-import { OrderBookView, type RestoredOrder } from './book/order-book-view.ts';
+import { OrderBookView, type RestoredView } from './book/order-book-view.ts';
 import type {
   ActivatedEvent,
   EndedEvent,
-  FillConfirmed,
-  FillRolledBack,
-  MarketAck,
+  FillConfirmedEvent,
+  FillRolledBackEvent,
+  MarketAckEvent,
   MarketEvent,
   OrderSink,
   ReplacedEvent,
@@ -49,10 +49,10 @@ import {
   type OrderPageQuery,
   orderById,
   type PagePlan,
-  type PageQuery,
   type PageSources,
   planOrderPage,
   planTradePage,
+  type RowQuery,
 } from './history/pages.ts';
 import { BasisPlan } from './history/position-basis.ts';
 import { UncheckpointedHistory } from './history/uncheckpointed.ts';
@@ -148,7 +148,7 @@ export class OrderManager {
   // ---- events of the market
 
   /** Comes before the answer to the create. */
-  onAccepted(event: MarketAck): void {
+  onAccepted(event: MarketAckEvent): void {
     this.#received(event);
     const { order, signed } = this.#pending.accepted(event.requestId);
     if (event.rejectCode === 0) this.#book.accepted(order, event.sequence, event.timeNs, signed);
@@ -208,11 +208,11 @@ export class OrderManager {
 
   // ---- events of clearing, all of them flushed
 
-  onFillConfirmed(event: FillConfirmed): void {
+  onFillConfirmed(event: FillConfirmedEvent): void {
     this.#fills.confirmed(this.#markets.at(event.marketIndex), event);
   }
 
-  onFillRolledBack(event: FillRolledBack): void {
+  onFillRolledBack(event: FillRolledBackEvent): void {
     this.#fills.rolledBack(this.#markets.at(event.marketIndex), event);
   }
 
@@ -307,7 +307,7 @@ export class OrderManager {
    *
    * @param at of its OrderRecord.
    */
-  restoreOrder(v: Views, at: number, restored: RestoredOrder): void {
+  restoreOrder(v: Views, at: number, restored: RestoredView): void {
     this.margin.onOrderRestored();
     const order = this.#orders.restore(v, at, restored.parentId);
     this.margin.check.place(order);
@@ -334,7 +334,7 @@ export class OrderManager {
     return planOrderPage(this.#pages, query, show);
   }
 
-  planTradePage<T>(query: PageQuery, show: Show<T>): PagePlan<T> {
+  planTradePage<T>(query: RowQuery, show: Show<T>): PagePlan<T> {
     return planTradePage(this.#pages, query, show);
   }
 
@@ -346,7 +346,7 @@ export class OrderManager {
     return new BasisPlan(this.#pages, { user, marketIndexes, spotAccounts });
   }
 
-  order(key: Parameters<typeof orderById>[1]): OrderRecordView | undefined {
+  order(key: Parameters<typeof orderById>[1]): OrderReply | undefined {
     return orderById(this.#pages, key);
   }
 

@@ -32,7 +32,7 @@ export interface OrderSettings {
   readonly marketOrderBand: bigint;
 }
 
-export const DEFAULT_SETTINGS: OrderSettings = {
+export const DEFAULT_ORDER_SETTINGS: OrderSettings = {
   acks: 'optimistic',
   postSignAgeMaxNs: POST_SIGN_AGE_MAX_NS,
   clockSkewNs: CLOCK_SKEW_NS,

@@ -12,14 +12,14 @@
  * Bounded: pages of a user, of users without funds, and of all; the fuller it is the fewer of one user, and what is more is
  * refused. Orders wait behind one plan or some rows at most.
  */
-import type { OrderRecordView } from '../../codec/order-record.ts';
+import type { OrderReply } from '../../codec/order-record.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { InventoryBody } from '../orders/balances/inventory.ts';
 import { jsonOf, type RowFilter, SCANNED_MAX } from '../orders/history/history-request.ts';
-import type { Page, PagePlan, PageQuery } from '../orders/history/pages.ts';
+import type { PagePlan, RowPage, RowQuery } from '../orders/history/pages.ts';
 import type { BasisPlan, BasisRow } from '../orders/history/position-basis.ts';
 import type { OrderManager } from '../orders/order-manager.ts';
 import type { PageReader } from './history-thread.ts';
@@ -84,7 +84,7 @@ export class OrderQueries {
   }
 
   /** Rows as JSON. MARKET_NOT_FOUND for an unknown market, SERVICE_UNAVAILABLE when too many pages are being read. */
-  async orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<Page<string>>> {
+  async orderPage(request: PageRequest & { readonly openOnly: boolean }): Promise<Outcome<RowPage<string>>> {
     const { user, openOnly } = request;
     const query = this.#queryOf(request);
     if (!query.ok) return query;
@@ -94,7 +94,7 @@ export class OrderQueries {
   }
 
   /** As `orderPage`. */
-  async tradePage(request: PageRequest): Promise<Outcome<Page<string>>> {
+  async tradePage(request: PageRequest): Promise<Outcome<RowPage<string>>> {
     const { user } = request;
     const query = this.#queryOf(request);
     if (!query.ok) return query;
@@ -118,7 +118,7 @@ export class OrderQueries {
     return found.ok ? accepted(found.value.rows(subAccounts)) : found;
   }
 
-  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderRecordView> {
+  order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderReply> {
     const definition = this.#parts.registry.definitions.get(assetId);
     if (definition === undefined) return rejected(NO_MARKET);
     const record = this.#parts.orders.order({ user, marketIndex: definition.marketIndex, orderId });
@@ -137,7 +137,7 @@ export class OrderQueries {
     return this.#parts.orders.inventory(user, subAccounts);
   }
 
-  #queryOf({ user, assetId, subAccounts, page, limit, filter = null }: PageRequest): Outcome<PageQuery> {
+  #queryOf({ user, assetId, subAccounts, page, limit, filter = null }: PageRequest): Outcome<RowQuery> {
     const definition = assetId === null ? null : this.#parts.registry.definitions.get(assetId);
     if (definition === undefined) return rejected(NO_MARKET);
     return accepted({ user, marketIndex: definition?.marketIndex ?? null, subAccounts, page, limit, filter });
@@ -168,7 +168,7 @@ export class PageQueue {
    * @param isPublic for a user without funds.
    * @returns SERVICE_UNAVAILABLE when too many are pending.
    */
-  page(user: UserId, plan: () => PagePlan<string>, isPublic = false): Promise<Outcome<Page<string>>> {
+  page(user: UserId, plan: () => PagePlan<string>, isPublic = false): Promise<Outcome<RowPage<string>>> {
     return this.#queued(user, () => this.#read(plan), isPublic);
   }
 
@@ -202,7 +202,7 @@ export class PageQueue {
     return PAGES_PER_USER.find(([all]) => this.#pages < all)?.[1] ?? 1;
   }
 
-  async #read(plan: () => PagePlan<string>): Promise<Outcome<Page<string>>> {
+  async #read(plan: () => PagePlan<string>): Promise<Outcome<RowPage<string>>> {
     for (let plans = 1; ; plans += 1) {
       const planned = await this.#inTurn(plan);
       try {
@@ -231,7 +231,7 @@ export class PageQueue {
   async #readPlan(
     { request, requestAll, finish }: PagePlan<string>,
     isLast: boolean,
-  ): Promise<Outcome<Page<string>> | null> {
+  ): Promise<Outcome<RowPage<string>> | null> {
     const answer = request === null ? accepted(null) : await this.#reader.read(request);
     if (!answer.ok) return answer;
     const page = await this.#inTurn(() => finish(answer.value));
@@ -246,7 +246,7 @@ export class PageQueue {
     return accepted(await this.#print(known));
   }
 
-  async #print({ rows, total }: Page<() => string>): Promise<Page<string>> {
+  async #print({ rows, total }: RowPage<() => string>): Promise<RowPage<string>> {
     const printed: string[] = [];
     for (let from = 0; from < rows.length; from += ROWS_PER_TURN) {
       await this.#inTurn(() => {

@@ -6,8 +6,8 @@
  * Not here: what may be registered (src/clearing/registry-*.ts); how operators read it (operator-registry-routes.ts).
  */
 
-import type { OperatorCommand, Reply } from '../../clearing/inputs.ts';
-import { droppedTokens, riskOf, symbolOf, tokenKey } from '../../clearing/registry/registry-assets.ts';
+import type { ActionReply, OperatorCommand } from '../../clearing/inputs.ts';
+import { assetRiskOf, droppedTokens, symbolOf, tokenKey } from '../../clearing/registry/registry-assets.ts';
 import { configKey, configList } from '../../clearing/registry/registry-config.ts';
 import type { AssetRow, ConfigRow } from '../../clearing/rows.ts';
 import type { MarketView } from '../../codec/market-reply.ts';
@@ -18,7 +18,7 @@ import { type AssetId, compareAssetIds, USD } from '../../core/ids.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
-import { readSettings } from '../gateway-settings.ts';
+import { readGatewaySettings } from '../gateway-settings.ts';
 
 const NO_SNAPSHOT: Reject = reject('SERVICE_UNAVAILABLE', 'the registry is not loaded yet');
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
@@ -27,7 +27,7 @@ const SELF_SERVICE_MARKET = { priceDecimals: 2, quantityDecimals: 4 };
 
 interface RegistryCacheParts {
   /** To clearing; answered after the change is flushed. */
-  readonly command: (command: OperatorCommand) => Promise<Reply>;
+  readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   /** Whether a market takes orders. */
   readonly isOpen: (marketIndex: number) => boolean;
   /** Users with a private key that is public: none of them may be the fee account. */
@@ -86,7 +86,7 @@ export class RegistryCache {
     this.configs.set(configKey(row.kind, row.key), row);
     this.#changed();
     if (row.kind !== 'settings') return;
-    const { feeAccount, selfServiceMarkets } = readSettings(row.json);
+    const { feeAccount, selfServiceMarkets } = readGatewaySettings(row.json);
     this.#feeAccount = feeAccount;
     this.#selfServiceMarkets = selfServiceMarkets;
   }
@@ -136,7 +136,9 @@ export class RegistryCache {
   /** The JSON of `GET /registry/risk-parameters`. */
   riskParameters(): Outcome<string> {
     return this.#print('risk', () =>
-      riskParameterRows(this.#inOrder().map((row) => ({ assetId: row.assetId, json: JSON.stringify(riskOf(row)) }))),
+      riskParameterRows(
+        this.#inOrder().map((row) => ({ assetId: row.assetId, json: JSON.stringify(assetRiskOf(row)) })),
+      ),
     );
   }
 
@@ -238,7 +240,7 @@ export class RegistryCache {
 
   #newView(definition: MarketDefinition): MarketView {
     const row = this.assetRows.get(definition.assetId);
-    const risk = row === undefined ? null : riskOf(row);
+    const risk = row === undefined ? null : assetRiskOf(row);
     const uncovered = 100 - (risk?.collateral_factor ?? 0);
     return {
       definition,

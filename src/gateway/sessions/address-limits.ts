@@ -20,7 +20,7 @@
 import type { RejectName } from '../../core/reject.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import { type BucketSize, capacityOf } from './bucket.ts';
+import { type BucketSize, bucketCapacity } from './bucket.ts';
 import { UNIT } from './costs.ts';
 import { KeyedBuckets } from './keyed-buckets.ts';
 import { rateLimited } from './rate-limits.ts';
@@ -117,7 +117,7 @@ export class AddressLimits {
 
   /** Charges a public read or a login to the upper half. @returns null, or RATE_LIMITED without a charge. */
   take(address: string, units: bigint, now: TimestampNs): Reject | null {
-    const capacity = capacityOf(this.#rules.size);
+    const capacity = bucketCapacity(this.#rules.size);
     const there = this.#buckets.level(address, now) - capacity / 2n;
     const asked = units * UNIT;
     // If the upper half is smaller than the price, a full bucket suffices.
@@ -128,7 +128,7 @@ export class AddressLimits {
 
   /** Whether even connections of the address are rejected. */
   isFlooding(address: string, now: TimestampNs): boolean {
-    return this.#buckets.level(address, now) <= -capacityOf(this.#rules.size);
+    return this.#buckets.level(address, now) <= -bucketCapacity(this.#rules.size);
   }
 
   /**
@@ -140,7 +140,7 @@ export class AddressLimits {
   takesConnection(address: string, filled: number, now: TimestampNs): boolean {
     if (this.isFlooding(address, now)) return false;
     const { units } = scarcityAt(filled);
-    const capacity = capacityOf(this.#rules.size);
+    const capacity = bucketCapacity(this.#rules.size);
     let price = units * UNIT;
     // A full bucket always suffices.
     if (price > capacity) price = capacity;
@@ -184,6 +184,6 @@ export class AddressLimits {
   }
 
   #charge(address: string, milliUnits: bigint, now: TimestampNs): void {
-    this.#buckets.charge(address, milliUnits, now, -capacityOf(this.#rules.size));
+    this.#buckets.charge(address, milliUnits, now, -bucketCapacity(this.#rules.size));
   }
 }

@@ -36,6 +36,6 @@ export function suppliedBy(size: BucketSize, now: TimestampNs): bigint {
 }
 
 /** The capacity in milli-units. */
-export function capacityOf(size: BucketSize): bigint {
+export function bucketCapacity(size: BucketSize): bigint {
   return size.capacity * UNIT;
 }

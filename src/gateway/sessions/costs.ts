@@ -21,7 +21,7 @@ export type Cost =
   | { readonly bulkCancel: number };
 
 /** Whether the request cancels orders, now or later. */
-export function isCancel(cost: Cost): boolean {
+export function isCancelCost(cost: Cost): boolean {
   return typeof cost === 'string'
     ? cost === 'cancel' || cost === 'cancelAll' || cost === 'deadMan'
     : 'bulkCancel' in cost;

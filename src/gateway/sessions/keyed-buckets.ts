@@ -6,7 +6,7 @@
  */
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
+import { type BucketSize, bucketCapacity, suppliedBy } from './bucket.ts';
 
 /** Entries examined per charge: more than the one that a charge can add. */
 const LOOKED_AT = 2;
@@ -35,7 +35,7 @@ export class KeyedBuckets {
 
   /** Milli-units, at most the capacity; may be negative. */
   level(key: string, now: TimestampNs): bigint {
-    const capacity = capacityOf(this.size);
+    const capacity = bucketCapacity(this.size);
     const position = this.#buckets.get(key)?.value.position;
     if (position === undefined) return capacity;
     const missing = position - suppliedBy(this.size, now);
@@ -45,7 +45,7 @@ export class KeyedBuckets {
   /** Charges milli-units even beyond the level. @param lowest lower bound of the resulting level. */
   charge(key: string, milli: bigint, now: TimestampNs, lowest: bigint): void {
     const level = this.level(key, now) - milli;
-    const missing = capacityOf(this.size) - (level > lowest ? level : lowest);
+    const missing = bucketCapacity(this.size) - (level > lowest ? level : lowest);
     let entry = this.#buckets.get(key);
     if (entry === undefined) {
       entry = new ListEntry<Bucket>({ key, position: 0n });

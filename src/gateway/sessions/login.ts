@@ -25,7 +25,7 @@ interface LoginClaim {
  *
  * @returns rejects NONCE_NOT_FOUND, NONCE_EXPIRED, INVALID_NONCE.
  */
-export function checkNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs): Outcome<null> {
+export function checkLoginNonce(nonces: Nonces, claim: LoginClaim, now: TimestampNs): Outcome<null> {
   const outstanding = nonces.find(claim.user);
   if (outstanding === undefined) return rejected(reject('NONCE_NOT_FOUND', 'no nonce is outstanding for this user'));
   if (now >= outstanding.expiryNs) return rejected(reject('NONCE_EXPIRED', 'the nonce has expired'));
@@ -58,7 +58,7 @@ export interface LoginProof {
 /**
  * Second half: consumes the nonce and issues the token. A failure consumes nothing.
  *
- * @returns the token's expiry; rejects as `checkNonce`, then the refusal of the proof, then SERVICE_UNAVAILABLE if no session
+ * @returns the token's expiry; rejects as `checkLoginNonce`, then the refusal of the proof, then SERVICE_UNAVAILABLE if no session
  * can
  *   be evicted for it (tokens.ts).
  */
@@ -67,7 +67,7 @@ export function completeLogin(
   claim: LoginClaim,
   proof: LoginProof,
 ): Outcome<TimestampNs> {
-  const nonce = checkNonce(sessions.nonces, claim, proof.now);
+  const nonce = checkLoginNonce(sessions.nonces, claim, proof.now);
   if (!nonce.ok) return nonce;
   if (proof.refusal !== null) return rejected(proof.refusal);
   const { address = '', byCoSigners = false, key = '', endNs = null, isReadOnly = false } = proof;

@@ -23,7 +23,7 @@ import type { UserId } from '../../core/ids.ts';
 import { LinkedList, ListEntry } from '../../core/linked-list.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import { BUDGET_MAX, type BucketSize, bucketOf, capacityOf, suppliedBy } from './bucket.ts';
+import { BUDGET_MAX, type BucketSize, bucketCapacity, bucketOf, suppliedBy } from './bucket.ts';
 import { type Cost, type Prices, priceOf, STANDARD_PRICES } from './costs.ts';
 import type { LimitName, Part, SharedBudget, Shares } from './shared-budget.ts';
 
@@ -122,7 +122,7 @@ export class RateLimits {
     const size = this.#settings[tier];
     const supplied = suppliedBy(size, now);
     const missing = this.#missing(user, tier, now, supplied);
-    const capacity = capacityOf(size);
+    const capacity = bucketCapacity(size);
     // mutant: both-budgets
     if (price + missing > capacity) return this.#refused('user', price, capacity - missing);
     const short = this.#shared.take(price, now, part);
@@ -135,7 +135,7 @@ export class RateLimits {
   /** Levels of the user's bucket and of the shared one, in milli-units. */
   available(user: UserId, tier: Tier, now: TimestampNs): { readonly user: bigint; readonly global: bigint } {
     const size = this.#settings[tier];
-    const own = capacityOf(size) - this.#missing(user, tier, now, suppliedBy(size, now));
+    const own = bucketCapacity(size) - this.#missing(user, tier, now, suppliedBy(size, now));
     return { user: own, global: this.#shared.available(now) };
   }
 
@@ -150,7 +150,7 @@ export class RateLimits {
     const ahead = bucket.position - (bucket.tier === tier ? supplied : suppliedBy(this.#settings[bucket.tier], now));
     // mutant: budget-capacity
     if (ahead <= 0n) return 0n;
-    const capacity = capacityOf(this.#settings[tier]);
+    const capacity = bucketCapacity(this.#settings[tier]);
     return bucket.tier === tier || ahead < capacity ? ahead : capacity;
   }
 

@@ -20,7 +20,7 @@
  *       bucket that has been full for a large part of the range (106 days with limits lifted, thousands of years else).
  */
 import type { TimestampNs } from '../../core/units.ts';
-import { type BucketSize, capacityOf, suppliedBy } from './bucket.ts';
+import { type BucketSize, bucketCapacity, suppliedBy } from './bucket.ts';
 
 /** The limit that rejected a request: of the user, of all users, or of an address. */
 export type LimitName = 'user' | 'global' | 'address';
@@ -171,7 +171,7 @@ export class SharedBudget {
       const reserve = Atomics.load(this.#words, RESERVE);
       const isWhole = (version & 1) === 0 && Atomics.load(this.#version, 0) === version;
       if (!isWhole) continue;
-      const user = capacityOf(size);
+      const user = bucketCapacity(size);
       return { version, size, most: { public: publicShare, user, cancel: user + reserve }, publicRead };
     }
   }
@@ -189,7 +189,7 @@ function missingOf(position: bigint, size: BucketSize, supplied: bigint, most: b
 
 /** Milli-units. */
 function percentOf(size: BucketSize, percent: bigint): bigint {
-  return (capacityOf(size) * percent) / 100n;
+  return (bucketCapacity(size) * percent) / 100n;
 }
 
 function levelOf(most: bigint, missing: bigint): bigint {

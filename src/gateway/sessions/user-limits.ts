@@ -9,7 +9,7 @@ import type { UserId } from '../../core/ids.ts';
 import { STREAMS_PER_MARKET_MAKER, STREAMS_PER_USER } from '../../core/limits.ts';
 import type { Reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
-import { type Cost, isCancel, PRICE_NAMES } from './costs.ts';
+import { type Cost, isCancelCost, PRICE_NAMES } from './costs.ts';
 import { type RateLimits, TIER_NAME, type Tier } from './rate-limits.ts';
 import type { Part } from './shared-budget.ts';
 
@@ -62,7 +62,7 @@ export class UserLimits {
   /** The part of the shared budget for a request of this user. */
   partOf(user: UserId, cost: Cost): Part {
     if (!this.isFunded(user)) return 'public';
-    return isCancel(cost) ? 'cancel' : 'user';
+    return isCancelCost(cost) ? 'cancel' : 'user';
   }
 
   /** The budget of a user, with what is left of it at `now`. */

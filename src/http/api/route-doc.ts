@@ -12,7 +12,7 @@
 import type { Shape } from '../../codec/shapes/shape-kit.ts';
 import type { RejectName } from '../../core/reject.ts';
 import { NO_MEMBERS, type QueryMembers } from '../query.ts';
-import type { HttpMethod, HttpRoute } from '../uws-http.ts';
+import type { HttpRoute, RouteMethod } from '../uws-http.ts';
 
 /** `operator`: the token of the operator API. `signed`: a session, and an Ed25519 signature over the canonical bytes of a member of the body. */
 type Auth = 'public' | 'session' | 'signed' | 'operator';
@@ -49,7 +49,7 @@ interface RouteExample {
 }
 
 export interface RouteDoc {
-  readonly method: HttpMethod;
+  readonly method: RouteMethod;
   /** OpenAPI form: `/orders/user/{user_id}`. */
   readonly path: string;
   /** Its section heading. */

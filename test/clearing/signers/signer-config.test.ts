@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import {
+  type ConfiguredSigner,
   checkConfig,
   DEFAULT_SIGNERS,
   endOfSigners,
   MASTER_ALONE,
-  type RegisteredSigner,
   refuseCancelSigners,
   refuseSigners,
   type SignedBy,
@@ -30,12 +30,12 @@ function keyOf(byte: number, scheme: SignerScheme = 'Secp256k1'): SignerKey {
   return { scheme, key: new Uint8Array(scheme === 'Ed25519' ? 32 : 33).fill(byte) };
 }
 
-function signer(byte: number, members: Partial<RegisteredSigner> = {}): RegisteredSigner {
+function signer(byte: number, members: Partial<ConfiguredSigner> = {}): ConfiguredSigner {
   const free = { weight: 1, addedNs: NOW, expiresAtNs: null, maxSigningWindowNs: null };
   return { ...keyOf(byte, members.scheme), ...free, ...members };
 }
 
-function config(signers: readonly RegisteredSigner[], members: Partial<SignerConfig> = {}): SignerConfig {
+function config(signers: readonly ConfiguredSigner[], members: Partial<SignerConfig> = {}): SignerConfig {
   return { ...DEFAULT_SIGNERS, signers, ...members };
 }
 

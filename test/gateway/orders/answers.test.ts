@@ -8,7 +8,7 @@ import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
 import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
-import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
+import { DEFAULT_ORDER_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import {
   BASE,
@@ -39,7 +39,7 @@ suite('answers', () => {
 
   test('durable: it waits until clearing has flushed its market sequence (AMB-16)', () => {
     const fixture = new OrderFixture();
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
+    fixture.manager.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, acks: 'durable' });
     const first = fixture.place();
     const second = fixture.place({ id: 'o2' });
     assert.equal(fixture.manager.requests.count, 2);
@@ -57,11 +57,11 @@ suite('answers', () => {
 
   test('durable: a refusal that changed nothing does not wait, and turning durable off sends what waited', () => {
     const fixture = new OrderFixture();
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, acks: 'durable' });
+    fixture.manager.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, acks: 'durable' });
     fixture.answer(mustPass(fixture.request()), 0, REJECT_CODE.DUPLICATE_ORDER);
     fixture.place();
     assert.equal(fixture.sink.answers.length, 1);
-    fixture.manager.onSettingsChanged(DEFAULT_SETTINGS);
+    fixture.manager.onSettingsChanged(DEFAULT_ORDER_SETTINGS);
     assert.equal(fixture.sink.answers.length, 2);
   });
 

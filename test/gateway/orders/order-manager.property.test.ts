@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { OrderRecordView } from '../../../src/codec/order-record.ts';
+import type { OrderReply } from '../../../src/codec/order-record.ts';
 import { notional18, quantity18, tradingFee18 } from '../../../src/core/arithmetic.ts';
 import { formatRaw } from '../../../src/core/decimal.ts';
 import { USD, type UserId } from '../../../src/core/ids.ts';
 import { SIDE } from '../../../src/core/order-terms.ts';
 import type { RawPrice, RawQuantity } from '../../../src/core/units.ts';
-import type { Page } from '../../../src/gateway/orders/history/pages.ts';
+import type { RowPage } from '../../../src/gateway/orders/history/pages.ts';
 import { BASE, MARKET } from '../../support/order-fixture.ts';
 import { ORDERS, orderPage, planned, TRADES, tradePage } from '../../support/pages.ts';
 import { PlainExchange, type PlainOrder, rests, USERS } from '../../support/plain-exchange.ts';
@@ -68,7 +68,7 @@ function plainHold(orders: readonly PlainOrder[], user: UserId, isBuy: boolean):
   return held;
 }
 
-function allPages<T>(limit: number, read: (page: number) => Page<T>): readonly T[] {
+function allPages<T>(limit: number, read: (page: number) => RowPage<T>): readonly T[] {
   const rows: T[] = [];
   for (let page = 0; ; page += 1) {
     const { rows: some, total } = read(page);
@@ -81,7 +81,7 @@ function allPages<T>(limit: number, read: (page: number) => Page<T>): readonly T
   }
 }
 
-function allOrders(exchange: PlainExchange, user: UserId, limit: number): readonly OrderRecordView[] {
+function allOrders(exchange: PlainExchange, user: UserId, limit: number): readonly OrderReply[] {
   const query = { user, marketIndex: null, subAccounts: null, openOnly: false, limit };
   return allPages(limit, (page) => orderPage(exchange.manager, exchange.history, { ...query, page }));
 }

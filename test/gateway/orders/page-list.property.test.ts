@@ -12,7 +12,7 @@ import { Holds } from '../../../src/gateway/orders/balances/holds.ts';
 import { type LiveOrder, NOT_LISTED } from '../../../src/gateway/orders/book/live-order.ts';
 import { LiveOrders } from '../../../src/gateway/orders/book/live-orders.ts';
 import { Markets } from '../../../src/gateway/orders/book/markets.ts';
-import { isOpen } from '../../../src/gateway/orders/book/order-life.ts';
+import { isOpenOrder } from '../../../src/gateway/orders/book/order-life.ts';
 import {
   CHUNK_ORDERS,
   compareOrders,
@@ -76,7 +76,7 @@ function expected(orders: Listed['orders'], { marketIndex, subAccounts, openOnly
   return [...orders.values()]
     .filter((order) => marketIndex === null || order.marketIndex === marketIndex)
     .filter((order) => subAccounts === null || subAccounts.includes(order.subAccount))
-    .filter((order) => !openOnly || isOpen(order))
+    .filter((order) => !openOnly || isOpenOrder(order))
     .map((order) => ({ order, place: placeOf(order) }))
     .sort((a, b) => compareOrders(a.place, b.place))
     .map(({ order }) => order);

@@ -8,7 +8,7 @@ import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
 import { orderExpiryNs, TIF } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
 import type { PreparedCreate } from '../../../src/gateway/orders/entry/pending-requests.ts';
-import { DEFAULT_SETTINGS } from '../../../src/gateway/orders/settings.ts';
+import { DEFAULT_ORDER_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import {
   BASE,
@@ -194,7 +194,7 @@ suite('pre-flight of a create', () => {
 
   test('the cap counts live orders of the sub-account and market; market makers have their own (AMB-124)', () => {
     const fixture = new OrderFixture();
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 2, openOrdersMarketMakerMax: 3 });
+    fixture.manager.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, openOrdersMax: 2, openOrdersMarketMakerMax: 3 });
     const first = fixture.place({ id: 'o1', quantity: 10 });
     fixture.place({ id: 'o2', quantity: 10 });
     assert.equal(verdict({ id: 'o3' }, {}, fixture), 'TOO_MANY_OPEN_ORDERS');
@@ -208,7 +208,11 @@ suite('pre-flight of a create', () => {
 
   test('a user has so many live orders over all sub-accounts and markets, parked ones too; market makers more (AMB-124)', () => {
     const fixture = new OrderFixture();
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersUserMax: 2, openOrdersUserMarketMakerMax: 3 });
+    fixture.manager.onSettingsChanged({
+      ...DEFAULT_ORDER_SETTINGS,
+      openOrdersUserMax: 2,
+      openOrdersUserMarketMakerMax: 3,
+    });
     const first = fixture.place({ id: 'o1', quantity: 10 });
     fixture.place({ id: 'parked', above: 210_000 });
     assert.equal(verdict({ id: 'o3' }, { account: 1 }, fixture), 'TOO_MANY_OPEN_ORDERS');
@@ -223,7 +227,7 @@ suite('pre-flight of a create', () => {
 
   test('the fuller the node the fewer orders a user may have, and a market maker has the last part (AMB-124)', () => {
     const fixture = new OrderFixture();
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersNodeMax: 64 });
+    fixture.manager.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, openOrdersNodeMax: 64 });
     const parked = (id: string) => verdict({ id, above: 210_000 }, {}, fixture);
     for (let at = 0; at < 16; at += 1) fixture.place({ id: `a${at}`, quantity: 10 });
     assert.equal(parked('p'), 'TOO_MANY_OPEN_ORDERS', 'a quarter is full: what holds nothing has no more room');
@@ -287,7 +291,7 @@ suite('pre-flight of a create', () => {
 
   test('two orders whose signatures were verified together do not both pass the cap', () => {
     const fixture = new OrderFixture();
-    fixture.manager.onSettingsChanged({ ...DEFAULT_SETTINGS, openOrdersMax: 1 });
+    fixture.manager.onSettingsChanged({ ...DEFAULT_ORDER_SETTINGS, openOrdersMax: 1 });
     const [one, two] = ['o1', 'o2'].map((id) =>
       mustPass(fixture.manager.requests.checkCreate(createRequest({ id }), CALLER)),
     );

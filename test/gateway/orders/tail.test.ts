@@ -6,7 +6,7 @@ import type { OrderId, UserId } from '../../../src/core/ids.ts';
 import { FILL_STATUS } from '../../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../src/core/units.ts';
 import type { MarketSlot } from '../../../src/gateway/orders/book/markets.ts';
-import type { UserTrade } from '../../../src/gateway/orders/book/order-events.ts';
+import type { UserTradeEvent } from '../../../src/gateway/orders/book/order-events.ts';
 import {
   type ConfirmedTrade,
   DROPPED_PER_FLUSH,
@@ -33,7 +33,7 @@ function tailOf(count: number) {
 }
 
 /** A confirmed trade; figures, flags and the length of the id differ from one to the next. */
-function trade(tradeId: number): UserTrade {
+function trade(tradeId: number): UserTradeEvent {
   return {
     assetId: MARKET.assetId,
     tradeId,
@@ -54,7 +54,7 @@ function trade(tradeId: number): UserTrade {
   };
 }
 
-function isSpot({ tradeId }: Pick<UserTrade, 'tradeId'>): boolean {
+function isSpot({ tradeId }: Pick<UserTradeEvent, 'tradeId'>): boolean {
   return tradeId % 4 < 2;
 }
 
@@ -65,7 +65,7 @@ function confirmed(tradeId: number): ConfirmedTrade {
 suite('the tail', () => {
   test('a confirmed trade is read as it was, of its own user, while others come and go', () => {
     const { uncheckpointed } = tailOf(0);
-    const kept = new Map<UserId, UserTrade[]>([
+    const kept = new Map<UserId, UserTradeEvent[]>([
       [ALICE, []],
       [BOB, []],
     ]);

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test';
 import type { UserId } from '../../../src/core/ids.ts';
 import { reject } from '../../../src/core/reject.ts';
 import { SECOND_NS, type TimestampNs } from '../../../src/core/units.ts';
-import { checkNonce, completeLogin } from '../../../src/gateway/sessions/login.ts';
+import { checkLoginNonce, completeLogin } from '../../../src/gateway/sessions/login.ts';
 import { Nonces } from '../../../src/gateway/sessions/nonces.ts';
 import { Tokens } from '../../../src/gateway/sessions/tokens.ts';
 import { ALICE, BOB } from '../../support/names.ts';
@@ -17,7 +17,7 @@ function after(seconds: number): TimestampNs {
   return (START + BigInt(seconds) * SECOND_NS) as TimestampNs;
 }
 
-function codeOf(outcome: ReturnType<typeof completeLogin> | ReturnType<typeof checkNonce>): string {
+function codeOf(outcome: ReturnType<typeof completeLogin> | ReturnType<typeof checkLoginNonce>): string {
   return outcome.ok ? 'ok' : outcome.reject.code;
 }
 
@@ -81,8 +81,8 @@ suite('login', () => {
     const nonces = new Nonces();
     nonces.issue(ALICE, START, 'value');
     const claim = { user: ALICE, nonce: 'value' };
-    assert.equal(codeOf(checkNonce(nonces, claim, (after(300) - 1n) as TimestampNs)), 'ok');
-    assert.equal(codeOf(checkNonce(nonces, claim, after(300))), 'NONCE_EXPIRED');
+    assert.equal(codeOf(checkLoginNonce(nonces, claim, (after(300) - 1n) as TimestampNs)), 'ok');
+    assert.equal(codeOf(checkLoginNonce(nonces, claim, after(300))), 'NONCE_EXPIRED');
   });
 
   test('success consumes the nonce, failure does not (SES-08)', () => {
@@ -108,7 +108,7 @@ suite('login', () => {
   test('a nonce is bound to its user (SES-02)', () => {
     const nonces = new Nonces();
     nonces.issue(ALICE, START, 'value');
-    assert.equal(codeOf(checkNonce(nonces, { user: BOB, nonce: 'value' }, START)), 'NONCE_NOT_FOUND');
+    assert.equal(codeOf(checkLoginNonce(nonces, { user: BOB, nonce: 'value' }, START)), 'NONCE_NOT_FOUND');
   });
 });
 

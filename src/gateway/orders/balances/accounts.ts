@@ -14,11 +14,11 @@ import type { UserId } from '../../../core/ids.ts';
 import { isMarginType } from '../../../risk/account-types.ts';
 
 /** A sub-account as its user sees it. */
-export type SubAccount = Pick<SubAccountRow, 'kind' | 'name' | 'asset'>;
+export type AccountBalances = Pick<SubAccountRow, 'kind' | 'name' | 'asset'>;
 
 export class Accounts {
   readonly #marketMakers = new Set<UserId>();
-  readonly #subAccounts = new Map<UserId, Map<number, SubAccount>>();
+  readonly #subAccounts = new Map<UserId, Map<number, AccountBalances>>();
   /** Sub-accounts from the detection that one is below maintenance until it is healthy or taken over. */
   readonly #inLiquidation = new Map<UserId, Set<number>>();
 
@@ -42,7 +42,7 @@ export class Accounts {
   }
 
   /** Undefined for one that does not exist. */
-  find(user: UserId, subAccount: number): SubAccount | undefined {
+  find(user: UserId, subAccount: number): AccountBalances | undefined {
     return this.#subAccounts.get(user)?.get(subAccount) ?? GIVEN_SUB_ACCOUNTS.get(subAccount);
   }
 
@@ -75,7 +75,7 @@ export class Accounts {
   }
 
   /** All sub-accounts of the user by index, ascending. */
-  of(user: UserId): readonly (readonly [number, SubAccount])[] {
+  of(user: UserId): readonly (readonly [number, AccountBalances])[] {
     return [...new Map([...GIVEN_SUB_ACCOUNTS, ...(this.#subAccounts.get(user) ?? [])])].sort(([a], [b]) => a - b);
   }
 }

@@ -67,7 +67,7 @@ export interface Balance {
   /** The next balance of the account. */
   next: Balance | null;
   owned: bigint;
-  /** At the fees as they were after `heldAt` changes: `heldOf` returns what is held now. */
+  /** At the fees as they were after `heldAt` changes: `heldIn` returns what is held now. */
   held: bigint;
   readonly shared: SharedState;
   /** For USD: what buys may spend of it, by market; null before the first. */
@@ -100,7 +100,7 @@ export interface SharedState {
 export const NOT_SUMMED = -1;
 
 /** What is set aside for live orders. A changed fee walks no orders: it costs each balance its markets, at its next read. */
-export function heldOf(balance: Balance): bigint {
+export function heldIn(balance: Balance): bigint {
   const { heldAt, shared } = balance;
   if (heldAt === shared.feeChanges) return balance.held;
   if (heldAt === NOT_SUMMED) shared.restored.settle(balance);
@@ -110,16 +110,16 @@ export function heldOf(balance: Balance): bigint {
 }
 
 /** What can still be spent; negative after a restored hold found its money spent. */
-export function availableOf(balance: Balance): Amount18 {
+export function availableIn(balance: Balance): Amount18 {
   // mutant: pending-available
   // mutant: set-aside-available
-  return (balance.owned - heldOf(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
+  return (balance.owned - heldIn(balance) - balance.pending - balance.settling - balance.setAside) as Amount18;
 }
 
 /** By how much orders and their undecided fills take more than is owned; what actions may take does not count. */
 export function excessOf(balance: Balance): bigint {
   const { owned, pending, settling } = balance;
-  return heldOf(balance) + pending + settling - owned;
+  return heldIn(balance) + pending + settling - owned;
 }
 
 /** What is owned once every fill on its way is booked, and every action that takes from the sub-account. */
@@ -174,7 +174,7 @@ export interface SpotMove {
 //
 // Invariant: a sum above 0 belongs to a balance in `#touched`, and to `#market`.
 //
-// Not here: what an order may spend (spending.ts), what a balance holds for it (`heldOf`).
+// Not here: what an order may spend (spending.ts), what a balance holds for it (`heldIn`).
 
 const SUM_BYTES = 16;
 const SUMS_MIN = 1_024;

@@ -37,12 +37,12 @@ import type { LiveOrder } from '../book/live-order.ts';
 import { Accounts } from './accounts.ts';
 import {
   addToCollateral,
-  availableOf,
+  availableIn,
   type Balance,
   type BalanceKey,
   type CollateralSum,
   type Funds,
-  heldOf,
+  heldIn,
   NO_FUNDS,
   NOT_SUMMED,
   RestoredSpending,
@@ -50,7 +50,7 @@ import {
   SpotAccount,
   type SpotMove,
 } from './balance.ts';
-import { holdOf } from './spending.ts';
+import { holdFor } from './spending.ts';
 
 // Users with a spot balance or a position, as clearing has flushed it. Limits for free keys use this (src/gateway/sessions).
 // Orders add nothing to it: one that could fill is backed by a balance or a position.
@@ -208,14 +208,14 @@ export class Holds {
   /** What is available; zero where clearing has published no balance. */
   available(key: BalanceKey): Amount18 {
     const balance = this.find(key);
-    return balance === undefined ? ZERO_18 : availableOf(balance);
+    return balance === undefined ? ZERO_18 : availableIn(balance);
   }
 
   funds(key: BalanceKey): Funds {
     const balance = this.find(key);
     if (balance === undefined) return NO_FUNDS;
     const { owned, pending, settling, setAside } = balance;
-    return { owned, held: heldOf(balance), pending, settling, setAside, available: availableOf(balance) };
+    return { owned, held: heldIn(balance), pending, settling, setAside, available: availableIn(balance) };
   }
 
   /** The balances of one sub-account. */
@@ -258,12 +258,12 @@ export class Holds {
   respend(balance: Balance, order: LiveOrder, after: Amount18): void {
     const { spend: before, market } = order;
     if (before === after) return;
-    const held = heldOf(balance);
+    const held = heldIn(balance);
     if (balance.asset === USD) {
       balance.buys ??= new Map();
       changeReservedBuys(balance.buys, market, before, after);
     }
-    balance.held = held + holdOf(order, after) - holdOf(order, before);
+    balance.held = held + holdFor(order, after) - holdFor(order, before);
     assert(after >= 0n && balance.held >= 0n, 'holds: what is held is never negative');
   }
 

@@ -5,8 +5,8 @@
 import { format18 } from '../../../core/decimal.ts';
 import { compareAssetIds, USD, type UserId } from '../../../core/ids.ts';
 import { isOpen } from '../../../risk/position.ts';
-import type { MarginAccount, Position } from '../margin/margin-account.ts';
-import type { MarginAccounts } from '../margin/margin-accounts.ts';
+import type { AccountPosition, MarginAccount } from '../margin/margin-account.ts';
+import type { UserMarginAccounts } from '../margin/margin-accounts.ts';
 import type { Accounts } from './accounts.ts';
 import type { Balance } from './balance.ts';
 import type { Holds } from './holds.ts';
@@ -39,7 +39,7 @@ export interface InventoryBody {
 
 /** @param subAccounts which to show; null for all. Those that do not exist are left out. */
 export function inventoryOf(
-  sources: { readonly accounts: Accounts; readonly holds: Holds; readonly margins: MarginAccounts },
+  sources: { readonly accounts: Accounts; readonly holds: Holds; readonly margins: UserMarginAccounts },
   user: UserId,
   subAccounts: readonly number[] | null,
 ): InventoryBody {
@@ -63,7 +63,7 @@ function marginsOf(account: MarginAccount | undefined): ReadonlyMap<string, Marg
 }
 
 /** Positions that are listed, by asset. */
-function openPositions(account: MarginAccount | undefined): readonly Position[] {
+function openPositions(account: MarginAccount | undefined): readonly AccountPosition[] {
   const open = [...(account?.positions() ?? [])].filter(isOpen);
   return open.sort((a, b) => compareAssetIds(a.asset, b.asset));
 }

@@ -17,9 +17,9 @@ import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
 import { reject } from '../../../core/reject.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../../core/units.ts';
 import { optimisticQuote } from '../margin/margin-account.ts';
-import type { MarginAccounts } from '../margin/margin-accounts.ts';
+import type { UserMarginAccounts } from '../margin/margin-accounts.ts';
 import type { Accounts } from './accounts.ts';
-import { availableOf, type BalanceKey } from './balance.ts';
+import { availableIn, type BalanceKey } from './balance.ts';
 import type { Holds } from './holds.ts';
 
 /** What one action has set aside. */
@@ -45,9 +45,9 @@ const NO_MARGIN: Outcome<SetAside> = rejected(reject('INSUFFICIENT_MARGIN', 'the
 export class SetAsides {
   readonly #accounts: Accounts;
   readonly #holds: Holds;
-  readonly #margins: MarginAccounts;
+  readonly #margins: UserMarginAccounts;
 
-  constructor(accounts: Accounts, holds: Holds, margins: MarginAccounts) {
+  constructor(accounts: Accounts, holds: Holds, margins: UserMarginAccounts) {
     this.#accounts = accounts;
     this.#holds = holds;
     this.#margins = margins;
@@ -63,7 +63,7 @@ export class SetAsides {
   take({ from, amount, leaves }: Taking, now: TimestampNs): Outcome<SetAside> {
     if (amount <= 0n) return accepted(NOTHING);
     const balance = this.#holds.find(from);
-    if (balance === undefined || amount > availableOf(balance)) return NO_INVENTORY;
+    if (balance === undefined || amount > availableIn(balance)) return NO_INVENTORY;
     if (leaves && this.#accounts.isInLiquidation(from)) return IN_LIQUIDATION;
     const holds = this.#holds;
     holds.setAside(balance, amount, leaves);
@@ -84,7 +84,7 @@ export class SetAsides {
     now: TimestampNs,
   ): Outcome<SetAside> {
     const balance = this.#holds.find(first);
-    const available = balance === undefined ? ZERO_18 : larger(availableOf(balance), ZERO_18);
+    const available = balance === undefined ? ZERO_18 : larger(availableIn(balance), ZERO_18);
     const ofFirst = this.take({ from: first, amount: smaller(amount, available), leaves: true }, now);
     if (!ofFirst.ok) return ofFirst;
     const rest = subtract18(amount, ofFirst.value.amount);

@@ -71,7 +71,7 @@ export function spendWith(order: LiveOrder, replace: PendingReplace, as: Release
  *
  * @param as what is released of it, or would be.
  */
-export function spendOf(order: LiveOrder, as: Released = order): Amount18 {
+export function spendFor(order: LiveOrder, as: Released = order): Amount18 {
   let most = spendWith(order, order, as);
   for (const replace of order.replaces) {
     const spend = spendWith(order, replace, as);
@@ -81,7 +81,7 @@ export function spendOf(order: LiveOrder, as: Released = order): Amount18 {
 }
 
 /** What an order reserves that may spend so much, at the taker's rate in force. */
-export function holdOf({ side, market }: Pick<LiveOrder, 'side' | 'market'>, spend: Amount18): Amount18 {
+export function holdFor({ side, market }: Pick<LiveOrder, 'side' | 'market'>, spend: Amount18): Amount18 {
   return reservationOf(side, spend, market.definition.takerFeeRate);
 }
 
@@ -98,7 +98,7 @@ export function releaseBudgetOf(order: LiveOrder, lots: number, means: Means): n
 }
 
 /** What is left of a budget that the order does not name itself, as the market's budget; 0 for every other order. */
-export function budgetLeft(order: LiveOrder): number {
+export function spendingLeft(order: LiveOrder): number {
   const { budget, quantity, market } = order;
   return isSpot(order) ? leftOfBudget({ ...spenderOf(order, budget), quantity }, market.definition) : 0;
 }

@@ -18,7 +18,7 @@
 import type { UserId } from '../../../core/ids.ts';
 import type { LiveOrder } from '../book/live-order.ts';
 import { type Balance, excessOf } from './balance.ts';
-import { holdOf, isOver } from './spending.ts';
+import { holdFor, isOver } from './spending.ts';
 
 /** Cancels of one balance, and balances with a walk of their orders in one check. */
 const CANCELS_MAX = 64;
@@ -95,7 +95,7 @@ export class UncoveredHolds {
       if (excess <= 0n) break;
       waitsFor.push(order);
       if (order.sequence === 0 || !this.#cancel(order)) break;
-      excess -= holdOf(order, order.spend);
+      excess -= holdFor(order, order.spend);
     }
     uncovered.waitsFor = waitsFor;
     if (waitsFor.length === 0) this.#balances.delete(balance);

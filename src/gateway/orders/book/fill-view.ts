@@ -25,12 +25,12 @@ import {
 import type { Amount18 } from '../../../core/units.ts';
 import type { Holds, UpdateCount } from '../balances/holds.ts';
 import type { UncheckpointedHistory } from '../history/uncheckpointed.ts';
-import type { MarginAccounts } from '../margin/margin-accounts.ts';
+import type { UserMarginAccounts } from '../margin/margin-accounts.ts';
 import { filledOf, isFull, isSpot, type LiveOrder, neverRests } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
-import type { FillConfirmed, FillOutcome, FillRolledBack, OrderSink } from './order-events.ts';
+import type { FillConfirmedEvent, FillOutcome, FillRolledBackEvent, OrderSink } from './order-events.ts';
 import {
   confirmMove,
   type Match,
@@ -49,7 +49,7 @@ const EARLY_OUTCOMES_MAX = 1_048_576;
 
 interface FillViewParts extends OrderBookParts {
   /** Judges whether a fault was caused by what others have. */
-  readonly margins: Pick<MarginAccounts, 'excuseBreach'>;
+  readonly margins: Pick<UserMarginAccounts, 'excuseBreach'>;
 }
 
 export class FillView {
@@ -59,7 +59,7 @@ export class FillView {
   readonly #updates: UpdateCount;
   readonly #uncheckpointed: UncheckpointedHistory;
   readonly #sink: OrderSink;
-  readonly #margins: Pick<MarginAccounts, 'excuseBreach'>;
+  readonly #margins: Pick<UserMarginAccounts, 'excuseBreach'>;
   /** Matches that clearing has not decided: by market index, then by trade id. */
   readonly #pending: (Map<number, PendingTrade> | undefined)[] = [];
   /** Outcomes that arrived before their matches, by market and trade. */
@@ -98,14 +98,14 @@ export class FillView {
     else this.#rollBack(trade, outcome.event);
   }
 
-  confirmed({ definition }: MarketSlot, event: FillConfirmed): void {
+  confirmed({ definition }: MarketSlot, event: FillConfirmedEvent): void {
     const receivedAt = this.#updates.count;
     const trade = this.#pending[definition.marketIndex]?.get(event.tradeId);
     if (trade === undefined) this.#wait({ kind: 'confirmed', event, receivedAt });
     else this.#confirm(trade, event, receivedAt);
   }
 
-  rolledBack({ definition }: MarketSlot, event: FillRolledBack): void {
+  rolledBack({ definition }: MarketSlot, event: FillRolledBackEvent): void {
     const trade = this.#pending[definition.marketIndex]?.get(event.tradeId);
     if (trade === undefined) this.#wait({ kind: 'rolledBack', event });
     else this.#rollBack(trade, event);
@@ -142,7 +142,7 @@ export class FillView {
     order.addPending(-trade.quantity, -trade.notional, -side.fee);
   }
 
-  #confirm(trade: PendingTrade, event: FillConfirmed, receivedAt: number): void {
+  #confirm(trade: PendingTrade, event: FillConfirmedEvent, receivedAt: number): void {
     this.#pendingOf(event.marketIndex).delete(trade.tradeId);
     const { makerFee, takerFee, timeNs } = event;
     this.#bookSide(trade, trade.maker, makerFee, receivedAt);
@@ -166,7 +166,7 @@ export class FillView {
     confirmMove(side.move, this.#holds, receivedAt);
   }
 
-  #rollBack(trade: PendingTrade, event: FillRolledBack): void {
+  #rollBack(trade: PendingTrade, event: FillRolledBackEvent): void {
     this.#pendingOf(event.marketIndex).delete(trade.tradeId);
     const sides = [
       { side: trade.maker, reason: event.makerReason },

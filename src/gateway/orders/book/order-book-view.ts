@@ -20,10 +20,10 @@ import { NONE } from '../../../core/pools.ts';
 import type { Amount18, TimestampNs } from '../../../core/units.ts';
 import type { Balance } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
-import { spendOf } from '../balances/spending.ts';
+import { spendFor } from '../balances/spending.ts';
 import type { UncheckpointedHistory } from '../history/uncheckpointed.ts';
 import type { OrderExposure } from '../margin/margin-account.ts';
-import { exposureOf, setLoss } from '../margin/order-exposure.ts';
+import { orderExposureOf, setLoss } from '../margin/order-exposure.ts';
 import {
   enabledOf,
   filledOf,
@@ -40,9 +40,9 @@ import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type {
   ActivatedEvent,
+  BookEvent,
   EndedEvent,
   MarketEvent,
-  OrderEvent,
   OrderName,
   OrderSink,
   ReplacedEvent,
@@ -65,7 +65,7 @@ export interface OrderBookParts {
 }
 
 /** What clearing keeps of a restored order beside its record. */
-export interface RestoredOrder {
+export interface RestoredView {
   /** Lots that its market has released, or never kept back. */
   readonly inForce: number;
   /** Sequence of its parent; 0: none, or it is over. */
@@ -137,7 +137,7 @@ export class OrderBookView {
    *
    * @param balance from which it spends; null of a margin order. Its exposure is set.
    */
-  restored(order: LiveOrder, balance: Balance | null, { inForce, parent }: RestoredOrder): void {
+  restored(order: LiveOrder, balance: Balance | null, { inForce, parent }: RestoredView): void {
     const isReleased = order.triggerState === TRIGGER_STATE.live;
     order.activatedQuantity = inForce;
     order.droppedQuantity = 0;
@@ -146,7 +146,7 @@ export class OrderBookView {
     order.isIdle = isChild(order) && neverRests(order) && inForce > 0;
     order.faultReason = 0;
     if (balance !== null) {
-      const spend = spendOf(order);
+      const spend = spendFor(order);
       order.balance = balance;
       order.spend = spend;
       this.#holds.spendRestored(balance, order, spend);
@@ -189,7 +189,7 @@ export class OrderBookView {
 
   /** Hold, weight and what pages count follow from the order again. */
   rehold(order: LiveOrder): void {
-    this.#setSpend(order, spendOf(order));
+    this.#setSpend(order, spendFor(order));
     if (order.exposure !== null) this.#setExposure(order, order.exposure);
     this.#orders.changed(order);
   }
@@ -399,7 +399,7 @@ export class OrderBookView {
 
   #setExposure(order: LiveOrder, exposure: OrderExposure): void {
     const { position, queue, entry, marketPrice } = exposure;
-    queue?.set(entry, exposureOf(order, marketPrice));
+    queue?.set(entry, orderExposureOf(order, marketPrice));
     setLoss(order, exposure);
     position.account.exposureChanged();
     if (isReduceOnly(order)) position.account.reduceOnlyChanged(position);
@@ -409,7 +409,7 @@ export class OrderBookView {
     return this.#sink.isOrderRead(order.user);
   }
 
-  #publish(order: LiveOrder, event: OrderEvent): void {
+  #publish(order: LiveOrder, event: BookEvent): void {
     this.#sink.orderEvent(order.user, event);
   }
 }

@@ -18,17 +18,17 @@ type WithoutName<View> = View extends unknown ? Omit<View, keyof OrderName> : ne
 
 /** What happened to an order. */
 type OrderChange = WithoutName<OrderEventView>;
-export type OrderEvent = OrderName & OrderChange;
+export type BookEvent = OrderName & OrderChange;
 
 /** One side of a trade, as its user sees it (FIL-01, AMB-35). */
-export interface UserTrade extends UserTradeView {
+export interface UserTradeEvent extends UserTradeView {
   readonly orderId: OrderId;
   /** USD: projected, then final, then zero; negative is a rebate. */
   readonly fee: Amount18;
 }
 
 /** The answer to a fired trigger: the order holds what `quantity` lots need, or it ends (AMB-28). */
-export interface ReleaseCommand {
+export interface ReleaseEvent {
   readonly marketIndex: number;
   readonly order: number;
   /** Sequence of the trigger event that it answers; 0 for an order that had fired before a restart. */
@@ -81,10 +81,10 @@ export interface ClearedAccount {
 
 /** Receives what the order manager emits; calls come in the order of the events. */
 export interface OrderSink {
-  orderEvent(user: UserId, event: OrderEvent): void;
+  orderEvent(user: UserId, event: BookEvent): void;
   /** Whether an order event of this user has a reader; without one none need be made. */
   isOrderRead(user: UserId): boolean;
-  userTrade(user: UserId, trade: UserTrade): void;
+  userTrade(user: UserId, trade: UserTradeEvent): void;
   /** As `isOrderRead`, for one side of a trade. */
   isTradeRead(user: UserId): boolean;
   /** One side of a trade has this status, read or not. */
@@ -92,7 +92,7 @@ export interface OrderSink {
   /** After the rolled-back trade was published; of the node's own orders never. */
   fault(fault: OrderFault): void;
   /** To the market; never lost, so it may wait while the ring is full. */
-  release(command: ReleaseCommand): void;
+  release(command: ReleaseEvent): void;
   /** To clearing; never lost (LIQ-04). */
   accountCleared(account: ClearedAccount): void;
   /** To the market, by a request that has its number. @returns false: the ring is full, nothing was sent. */
@@ -110,7 +110,7 @@ export interface OrderSink {
  * The answer to a request. Of a create that was accepted, its sequence identifies the order in all later events, and its
  * code is 0, or WOULD_CROSS: a crossing post-only, which leaves a record (AMB-16).
  */
-export interface MarketAck {
+export interface MarketAckEvent {
   readonly requestId: number;
   readonly marketIndex: number;
   /** The market sequence that the answer rests on; 0 when nothing changed. */
@@ -171,16 +171,16 @@ interface OfTrade {
   readonly timeNs: TimestampNs;
 }
 
-export interface FillConfirmed extends OfTrade {
+export interface FillConfirmedEvent extends OfTrade {
   readonly makerFee: Amount18;
   readonly takerFee: Amount18;
 }
 
-export interface FillRolledBack extends OfTrade {
+export interface FillRolledBackEvent extends OfTrade {
   readonly makerReason: RollbackReason;
   readonly takerReason: RollbackReason;
 }
 
 export type FillOutcome =
-  | { readonly kind: 'confirmed'; readonly event: FillConfirmed; readonly receivedAt: number }
-  | { readonly kind: 'rolledBack'; readonly event: FillRolledBack };
+  | { readonly kind: 'confirmed'; readonly event: FillConfirmedEvent; readonly receivedAt: number }
+  | { readonly kind: 'rolledBack'; readonly event: FillRolledBackEvent };

@@ -47,7 +47,7 @@ export function statusOfLive(order: LiveOrder): OrderStatus {
 }
 
 /** Whether its status is `Untriggered`, `Open` or `PartiallyFilled` (AMB-17). Computed at every change of an order. */
-export function isOpen(
+export function isOpenOrder(
   order: Pick<LiveOrder, 'end' | 'isSpent' | 'faultReason' | 'quantity' | 'pendingQuantity' | 'filledQuantity'>,
 ): boolean {
   if (order.end !== 0 || order.isSpent || order.faultReason !== 0) return false;

@@ -22,8 +22,8 @@
  */
 import { ORDER_END, ORDER_KIND, type OrderEnd } from '../../../core/order-terms.ts';
 import { NO_BOUND, type Room } from '../../../order/order-codec.ts';
-import { availableOf, type Balance } from '../balances/balance.ts';
-import { budgetLeft, holdOf, isOver, type Released, releaseBudgetOf, spendOf } from '../balances/spending.ts';
+import { availableIn, type Balance } from '../balances/balance.ts';
+import { holdFor, isOver, type Released, releaseBudgetOf, spendFor, spendingLeft } from '../balances/spending.ts';
 import type { AssetRisks } from '../margin/asset-risks.ts';
 import type { MarginAccount } from '../margin/margin-account.ts';
 import type { MarginCheck } from '../margin/margin-check.ts';
@@ -181,7 +181,7 @@ export class Releases {
   /** An order that waits already keeps its place. */
   #wait(order: LiveOrder, { sequence, quantity }: TriggerNotice): void {
     const { lastSequence, balance, exposure } = order;
-    const available = balance === null ? 0n : availableOf(balance);
+    const available = balance === null ? 0n : availableIn(balance);
     const version = exposure === null ? 0 : exposure.position.account.version;
     const line = this.#lineOf(order);
     const known = line.get(order.index);
@@ -228,15 +228,15 @@ export class Releases {
   /** Takes the hold. @returns false, the order unchanged, when what is available does not cover it. */
   #letThrough(order: LiveOrder, quantity: number): boolean {
     const { balance } = order;
-    const held = holdOf(order, order.spend);
-    const available = balance === null ? 0n : availableOf(balance) + held;
+    const held = holdFor(order, order.spend);
+    const available = balance === null ? 0n : availableIn(balance) + held;
     const lots = lotsAtRelease(order, quantity);
     const left = Math.min(lots.releasedQuantity, order.quantity) - lots.droppedQuantity - filledOf(order);
     const worstPrice = this.#assets.worstPrice(order.side, order.market);
     const budget = releaseBudgetOf(order, left, { available, worstPrice });
     if (budget === null) return false;
     const released = { budget, ...lots };
-    const hold = holdOf(order, spendOf(order, released));
+    const hold = holdFor(order, spendFor(order, released));
     // mutant: release-hold
     if (hold > held && hold > available) return false;
     if (this.#margin.admissionFault(order, released) !== null) return false;
@@ -245,13 +245,13 @@ export class Releases {
     order.droppedQuantity = lots.droppedQuantity;
     order.isIdle = lots.isIdle;
     this.#book.rehold(order);
-    if (balance !== null && budgetLeft(order) > 0) this.#addTaker(order, balance);
+    if (balance !== null && spendingLeft(order) > 0) this.#addTaker(order, balance);
     return true;
   }
 
   #addTaker(order: LiveOrder, balance: Balance): void {
     const orders = this.#takers.get(balance)?.orders ?? new Set();
-    this.#takers.set(balance, { orders: orders.add(order.index), left: availableOf(balance) });
+    this.#takers.set(balance, { orders: orders.add(order.index), left: availableIn(balance) });
   }
 
   /** Whether another order has taken all there was, and has not ended. Those that have are forgotten here. */
@@ -270,7 +270,7 @@ export class Releases {
   #isTaken(balance: Balance | null): boolean {
     if (balance === null || !this.#hasTaker(balance, null)) return false;
     const { left = 0n } = this.#takers.get(balance) ?? {};
-    return availableOf(balance) <= left;
+    return availableIn(balance) <= left;
   }
 
   /** Clearing is not past the trigger event, or an order that took the whole balance for a moment has not ended. */
@@ -282,7 +282,7 @@ export class Releases {
 
   #release(order: LiveOrder, { sequence, quantity }: TriggerNotice, end: OrderEnd | 0, room: Readonly<Room>): void {
     const { marketIndex } = order.market.definition;
-    const budget = end === 0 ? budgetLeft(order) : 0;
+    const budget = end === 0 ? spendingLeft(order) : 0;
     const bound = end === 0 ? (order.exposure?.bound ?? 0) : 0;
     this.#sink.release({ marketIndex, order: order.sequence, triggered: sequence, quantity, budget, bound, room, end });
   }
@@ -297,7 +297,7 @@ function isAsBefore({ lastSequence, balance, exposure }: LiveOrder, short: Short
   return (
     short.lastSequence === lastSequence &&
     short.version === (exposure === null ? 0 : exposure.position.account.version) &&
-    short.available === (balance === null ? 0n : availableOf(balance))
+    short.available === (balance === null ? 0n : availableIn(balance))
   );
 }
 

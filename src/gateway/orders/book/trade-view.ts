@@ -26,10 +26,10 @@ import { type Amount18, type RawPrice, type RawQuantity, type TimestampNs, ZERO_
 import { usdDelta } from '../../../risk/position.ts';
 import type { SpotMove } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
-import type { LegMove, Position } from '../margin/margin-account.ts';
+import type { AccountPosition, LegMove } from '../margin/margin-account.ts';
 import type { LiveOrder } from './live-order.ts';
 import type { MarketSlot } from './markets.ts';
-import type { UserTrade } from './order-events.ts';
+import type { UserTradeEvent } from './order-events.ts';
 
 /** The market's word on a match. */
 export interface Match {
@@ -112,7 +112,7 @@ export function rolledBackOutcome(reason: RollbackReason): TradeOutcome {
 }
 
 /** One side of a trade as its user sees it. */
-export function userTradeOf(trade: PendingTrade, side: PendingSide, outcome: TradeOutcome): UserTrade {
+export function userTradeOf(trade: PendingTrade, side: PendingSide, outcome: TradeOutcome): UserTradeEvent {
   const { definition } = trade.market;
   const { orderId, subAccount, side: orderSide } = side.order;
   return {
@@ -142,7 +142,7 @@ export function userTradeOf(trade: PendingTrade, side: PendingSide, outcome: Tra
  *
  * @param isMaker of the row.
  */
-export function userTradeOfRow(row: TradeRow, isMaker: boolean, definition: MarketDefinition): UserTrade {
+export function userTradeOfRow(row: TradeRow, isMaker: boolean, definition: MarketDefinition): UserTradeEvent {
   const side = isMaker ? row.maker : row.taker;
   return {
     assetId: definition.assetId,
@@ -188,7 +188,7 @@ interface UserTradeBody {
   readonly trading_fee: string;
 }
 
-export function userTradeBody(trade: UserTrade): UserTradeBody {
+export function userTradeBody(trade: UserTradeEvent): UserTradeBody {
   return {
     asset_id: trade.assetId,
     trade_id: trade.tradeId,
@@ -211,7 +211,7 @@ export function userTradeBody(trade: UserTrade): UserTradeBody {
 
 type FillMove =
   | ({ readonly kind: 'spot' } & SpotMove)
-  | ({ readonly kind: 'legs'; readonly position: Position } & LegMove);
+  | ({ readonly kind: 'legs'; readonly position: AccountPosition } & LegMove);
 
 /** @param fill.fee USD, negative for a rebate. */
 function fillMove(

@@ -26,20 +26,21 @@ import type { RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts'
 import { NO_BOUND } from '../../../order/order-codec.ts';
 import { budgetOf, isUnbounded, quote18, reservationOfNew } from '../../../risk/reservation.ts';
 import type { Accounts } from '../balances/accounts.ts';
-import { availableOf } from '../balances/balance.ts';
+import { availableIn } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
-import { holdOf, spendWith } from '../balances/spending.ts';
+import { holdFor, spendWith } from '../balances/spending.ts';
 import { filledOf, isSpot, type LiveOrder, type PendingReplace, settleMembership } from '../book/live-order.ts';
 import type { LiveOrders } from '../book/live-orders.ts';
 import type { MarketSlot, Markets } from '../book/markets.ts';
 import type { OrderBookView } from '../book/order-book-view.ts';
-import type { MarketAck, OrderSink } from '../book/order-events.ts';
+import type { MarketAckEvent, OrderSink } from '../book/order-events.ts';
 import { statusOf, statusOfLive } from '../book/order-life.ts';
 import type { OrderHistory } from '../history/order-history.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
-import { DEFAULT_SETTINGS, type OrderSettings } from '../settings.ts';
+import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from '../settings.ts';
 import type { Membership } from './disconnect-group.ts';
 import {
+  type EntryReply,
   NO_SKIPS,
   type OrderRequest,
   type PendingRequests,
@@ -47,7 +48,6 @@ import {
   type PreparedCancel,
   type PreparedCreate,
   type PreparedReplace,
-  type Reply,
   type Request,
   UNANSWERED,
 } from './pending-requests.ts';
@@ -146,7 +146,7 @@ interface OrderRequestsParts {
 }
 
 export class OrderRequests {
-  settings: OrderSettings = DEFAULT_SETTINGS;
+  settings: OrderSettings = DEFAULT_ORDER_SETTINGS;
   /** Whether this leader's lease is over: answers wait for the flush then, and so for the stream (cluster.md 7.4). */
   isStalled: () => boolean = () => false;
   readonly #parts: OrderRequestsParts;
@@ -213,7 +213,7 @@ export class OrderRequests {
   reserveCreate(
     prepared: PreparedCreate,
     now: TimestampNs,
-    reply: Reply = UNANSWERED,
+    reply: EntryReply = UNANSWERED,
   ): Outcome<{ readonly requestId: number; readonly order: LiveOrder }> {
     const { market, terms, text, signature } = prepared;
     const { orders, pending, holds, book } = this.#parts;
@@ -270,7 +270,7 @@ export class OrderRequests {
   reserveNodeOrder(
     prepared: PreparedCreate,
     now: TimestampNs,
-    reply: Reply,
+    reply: EntryReply,
   ): { readonly requestId: number; readonly order: LiveOrder } | null {
     const { orders, pending, holds, book, margin } = this.#parts;
     const { market, terms, text, signature } = prepared;
@@ -386,7 +386,7 @@ export class OrderRequests {
    * @returns the request id; rejects MARKET_HALTED, SERVICE_UNAVAILABLE, INVALID_ORDER, INSUFFICIENT_INVENTORY,
    *   PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, REDUCE_ONLY_WOULD_INCREASE, the order untouched.
    */
-  reserveReplace(prepared: PreparedReplace, reply: Reply = UNANSWERED): Outcome<number> {
+  reserveReplace(prepared: PreparedReplace, reply: EntryReply = UNANSWERED): Outcome<number> {
     const { market, user, orderId, newPrice, newQuantity } = prepared;
     const { orders, pending, book } = this.#parts;
     if (market.definition.status !== MARKET_STATUS.active) return marketHalted();
@@ -401,8 +401,8 @@ export class OrderRequests {
       price: newPrice ?? largestPrice(order),
       quantity: newQuantity ?? largestQuantity(order),
     };
-    const more = holdOf(order, spendWith(order, replace)) - holdOf(order, order.spend);
-    if (more > 0n && order.balance !== null && more > availableOf(order.balance)) return rejected(INSUFFICIENT);
+    const more = holdFor(order, spendWith(order, replace)) - holdFor(order, order.spend);
+    if (more > 0n && order.balance !== null && more > availableIn(order.balance)) return rejected(INSUFFICIENT);
     const fault = this.#replaceFault(order, replace, prepared);
     if (fault !== null) return rejected(fault);
 
@@ -460,7 +460,7 @@ export class OrderRequests {
   }
 
   /** What the order holds is released when it was applied. @returns the request id; rejects SERVICE_UNAVAILABLE. */
-  reserveAmend(prepared: PreparedAmend, reply: Reply = UNANSWERED): Outcome<number> {
+  reserveAmend(prepared: PreparedAmend, reply: EntryReply = UNANSWERED): Outcome<number> {
     const { market, user, orderId } = prepared;
     const { orders, pending } = this.#parts;
     if (!pending.hasRoomFor('amend')) return rejected(BUSY);
@@ -487,7 +487,7 @@ export class OrderRequests {
   }
 
   /** @returns the request id; rejects SERVICE_UNAVAILABLE. */
-  reserveCancel(prepared: PreparedCancel, reply: Reply = UNANSWERED): Outcome<number> {
+  reserveCancel(prepared: PreparedCancel, reply: EntryReply = UNANSWERED): Outcome<number> {
     const { market, user, orderId } = prepared;
     const { orders, pending } = this.#parts;
     if (!pending.hasRoomFor('cancel')) return rejected(BUSY);
@@ -563,7 +563,7 @@ export class OrderRequests {
   }
 
   /** The market's answer. Every request gets one, after all that the request caused. */
-  onAck(ack: MarketAck): void {
+  onAck(ack: MarketAckEvent): void {
     const { book, pending, margin } = this.#parts;
     const request = pending.take(ack.requestId);
     if (request.kind === 'cancelAll') {
@@ -644,7 +644,7 @@ function requestOf(
   { user, orderId, market }: PreparedReplace | PreparedCancel | PreparedAmend,
   order: LiveOrder | null,
   replace: PendingReplace | null,
-  reply: Reply,
+  reply: EntryReply,
 ): OrderRequest {
   return { kind, user, orderId, market, order, replace, signed: null, membership: null, reply };
 }

@@ -33,18 +33,18 @@ export interface ActionAnswer {
   readonly processedAtNs: TimestampNs;
 }
 
-export type Answer = (answer: ActionAnswer) => void;
+export type EntryAnswer = (answer: ActionAnswer) => void;
 
 /** Where the answer to a request goes. */
-export interface Reply {
+export interface EntryReply {
   /** Called once. */
-  readonly answer: Answer;
+  readonly answer: EntryAnswer;
   /** Where the sender has the time of each hop recorded; null: nowhere. */
   readonly hops: ActionHops | null;
 }
 
 /** The reply of a request that has no sender, or was answered when it was sent. */
-export const UNANSWERED: Reply = { answer: () => undefined, hops: null };
+export const UNANSWERED: EntryReply = { answer: () => undefined, hops: null };
 
 /** What was signed. */
 interface SignedContent {
@@ -64,7 +64,7 @@ export interface OrderRequest {
   signed: SignedContent | null;
   /** The cancel-on-disconnect group that its order joins; null for none. */
   membership: Membership | null;
-  readonly reply: Reply;
+  readonly reply: EntryReply;
 }
 
 /** Was answered when it was sent: the market's answer only takes it out of this table. */

@@ -5,12 +5,12 @@
  *
  * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
  */
-import { type OrderRecordView, type OrderTerms, orderRecord, userOrderRecord } from '../../../codec/order-record.ts';
+import { type OrderReply, orderRecord, type ShownTerms, userOrderRecord } from '../../../codec/order-record.ts';
 import { userTrade } from '../../../codec/user-trade.ts';
 import { must } from '../../../core/assert.ts';
 import type { AssetId, OrderId } from '../../../core/ids.ts';
 import { type OrderStatus, SIDE, type Side } from '../../../core/order-terms.ts';
-import type { UserTrade } from '../book/order-events.ts';
+import type { UserTradeEvent } from '../book/order-events.ts';
 import { statusOf } from '../book/order-life.ts';
 import { isBuyerOf, userTradeOfRow } from '../book/trade-view.ts';
 import {
@@ -131,8 +131,8 @@ export type HistoryAnswer<T> = OrderAnswer<T> | TradeAnswer<T>;
 
 /** How rows are shown. */
 export interface Show<T> {
-  order(view: OrderRecordView, terms: OrderTerms): T;
-  trade(trade: UserTrade): T;
+  order(view: OrderReply, terms: ShownTerms): T;
+  trade(trade: UserTradeEvent): T;
 }
 
 /** Rows as the order service shows them. */
@@ -261,11 +261,11 @@ function tradeWindow(
   return { heldFrom, offset, limit: rank - heldFrom - offset + limit };
 }
 
-export function placeOfTrade({ timestampNs, tradeId, assetId, isMaker }: UserTrade): TradePlace {
+export function placeOfTrade({ timestampNs, tradeId, assetId, isMaker }: UserTradeEvent): TradePlace {
   return { timeNs: timestampNs, tradeId, assetId, isMaker };
 }
 
-function tradeOfRow(snapshot: HistorySnapshot, { row, isMaker }: HistoryTrade): UserTrade {
+function tradeOfRow(snapshot: HistorySnapshot, { row, isMaker }: HistoryTrade): UserTradeEvent {
   return userTradeOfRow(row, isMaker, snapshot.definition(row.marketIndex));
 }
 

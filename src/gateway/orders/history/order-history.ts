@@ -6,7 +6,7 @@
  * `compareAssetIds` has it, and of a self-match the taker's side first (PAG-02, PAG-03, AMB-35).
  */
 import type { OrderRow, TradeRow } from '../../../clearing/rows.ts';
-import type { OrderRecordView } from '../../../codec/order-record.ts';
+import type { OrderReply } from '../../../codec/order-record.ts';
 import { format18, formatRaw } from '../../../core/decimal.ts';
 import type { OrderId, UserId } from '../../../core/ids.ts';
 import type { MarketDefinition } from '../../../core/market-definition.ts';
@@ -146,7 +146,7 @@ interface Derived {
 }
 
 /** The optimistic view of an order in memory. */
-export function recordOfLive(order: LiveOrder): OrderRecordView {
+export function recordOfLive(order: LiveOrder): OrderReply {
   const { pendingQuantity, pendingNotional, pendingFees, requests } = order;
   const pending = { pendingQuantity, pendingNotional, pendingFees };
   const derived = { status: statusOfLive(order), enabledQuantity: enabledOf(order), isInFlight: requests > 0 };
@@ -154,13 +154,13 @@ export function recordOfLive(order: LiveOrder): OrderRecordView {
 }
 
 /** A finished order from the tables. */
-export function recordOfRow(row: PastOrder, definition: MarketDefinition): OrderRecordView {
+export function recordOfRow(row: PastOrder, definition: MarketDefinition): OrderReply {
   const { enabledQuantity } = row;
   const pending = { pendingQuantity: 0, pendingNotional: 0n, pendingFees: 0n };
   return record(definition, row, { ...pending, status: statusOf(row), enabledQuantity, isInFlight: false });
 }
 
-function record(definition: MarketDefinition, order: Recorded, derived: Derived): OrderRecordView {
+function record(definition: MarketDefinition, order: Recorded, derived: Derived): OrderReply {
   const { status } = derived;
   const { quantityDecimals, assetId } = definition;
   return {
@@ -189,10 +189,7 @@ function record(definition: MarketDefinition, order: Recorded, derived: Derived)
   };
 }
 
-type Size = Pick<
-  OrderRecordView,
-  'limit_price' | 'quantity' | 'amount' | 'max_sellable_amount' | 'max_sellable_quantity'
->;
+type Size = Pick<OrderReply, 'limit_price' | 'quantity' | 'amount' | 'max_sellable_amount' | 'max_sellable_quantity'>;
 
 /** Which figures are set follows from the kind; 0 stands for none (wire.md 7.9). */
 function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, order: Recorded): Size {
@@ -210,7 +207,7 @@ function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, order: Re
 }
 
 type TriggerMembers = Pick<
-  OrderRecordView,
+  OrderReply,
   'trigger_above_price' | 'trigger_below_price' | 'trigger_touched' | 'parent_id' | 'trigger_enabled_quantity'
 >;
 

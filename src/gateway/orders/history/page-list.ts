@@ -20,7 +20,7 @@ import { assert, InvariantError, must } from '../../../core/assert.ts';
 import { OrderRecord } from '../../../schema/generated/messages.ts';
 import { type LiveOrder, NOT_LISTED } from '../book/live-order.ts';
 import { type GroupFilter, OrderGroups } from '../book/order-groups.ts';
-import { isOpen } from '../book/order-life.ts';
+import { isOpenOrder } from '../book/order-life.ts';
 import type { OrderPlace } from './order-history.ts';
 
 /** Some 8 KiB; a change moves at most so many entries. */
@@ -120,7 +120,7 @@ export interface ListFilter extends GroupFilter {
   readonly openOnly: boolean;
 }
 
-export interface Entry {
+export interface PageEntry {
   readonly order: LiveOrder;
   readonly place: OrderPlace;
 }
@@ -319,7 +319,7 @@ export class FrozenList {
   }
 
   /** Entries from that rank on. */
-  *from(rank: number): Generator<Entry, void, undefined> {
+  *from(rank: number): Generator<PageEntry, void, undefined> {
     let skip = rank;
     for (let at = this.#chunks.length - 1; at >= 0; at -= 1) {
       const taken = this.#counts[at] as number;
@@ -337,7 +337,7 @@ export class FrozenList {
   }
 
   /** Orders that the tables may hold too: finished, pending as a whole, or without an answer of their market. */
-  *doubtful(): Generator<Entry, void, undefined> {
+  *doubtful(): Generator<PageEntry, void, undefined> {
     for (const chunk of this.#chunks) {
       if (chunk.certain === chunk.length) continue;
       for (let index = 0; index < chunk.length; index += 1) {
@@ -382,7 +382,7 @@ export class FrozenList {
     return taken;
   }
 
-  #entryAt(chunk: Chunk, at: number): Entry {
+  #entryAt(chunk: Chunk, at: number): PageEntry {
     const order = this.#orders.at(chunk.indexAt(at));
     const { orderId: name, marketIndex, sequence } = order;
     return { order, place: { timeNs: chunk.timeAt(at), name, marketIndex, sequence } };
@@ -417,5 +417,5 @@ function timeHigh({ v, at }: LiveOrder): number {
 }
 
 function flagsOf(order: LiveOrder): number {
-  return (isOpen(order) ? OPEN : 0) | (order.sequence === 0 ? 0 : SETTLED);
+  return (isOpenOrder(order) ? OPEN : 0) | (order.sequence === 0 ? 0 : SETTLED);
 }

@@ -21,7 +21,7 @@
  * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page. Where m
  * is large, some places of memory narrow that down (history-request.ts).
  */
-import type { OrderRecordView } from '../../../codec/order-record.ts';
+import type { OrderReply } from '../../../codec/order-record.ts';
 import { rowsBefore } from '../../../core/arithmetic.ts';
 import { assert, must } from '../../../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../../../core/ids.ts';
@@ -48,27 +48,27 @@ import {
   takesTrade,
 } from './history-request.ts';
 import { type HistoryQuery, type OrderHistory, recordOfLive, recordOfRow } from './order-history.ts';
-import { compareOrders, type Entry, type FrozenList, PageList } from './page-list.ts';
+import { compareOrders, type FrozenList, type PageEntry, PageList } from './page-list.ts';
 import type { UncheckpointedHistory, UncheckpointedTrade } from './uncheckpointed.ts';
 
 /** If memory has fewer orders than this before a page, the tables are read from that many rows earlier. */
 const FEW_BEFORE = 1_024;
 const PIVOTS_MAX = 256;
-const TOO_LONG: Page<never> = { isTooLong: true, rows: [], total: 0 };
+const TOO_LONG: RowPage<never> = { isTooLong: true, rows: [], total: 0 };
 
-export interface PageQuery extends HistoryQuery, RowForm {
+export interface RowQuery extends HistoryQuery, RowForm {
   /** From zero. */
   readonly page: number;
   /** 1 … PAGE_LIMIT_MAX, as applied. */
   readonly limit: number;
 }
 
-export interface OrderPageQuery extends PageQuery {
+export interface OrderPageQuery extends RowQuery {
   /** Only `Untriggered`, `Open` and `PartiallyFilled` (AMB-17). */
   readonly openOnly: boolean;
 }
 
-export interface Page<T> {
+export interface RowPage<T> {
   /** True: more rows would have to be looked at than may be; then nothing else counts. */
   readonly isTooLong?: boolean;
   readonly rows: readonly T[];
@@ -81,7 +81,7 @@ export interface PagePlan<T> {
   /** Null: memory has all of it. */
   readonly request: HistoryRequest | null;
   /** Rows are made when they are printed. @returns null: the tables were ahead of memory; plan again, or `requestAll`. */
-  finish(answer: HistoryAnswer<T> | null): Page<() => T> | null;
+  finish(answer: HistoryAnswer<T> | null): RowPage<() => T> | null;
   /** Instead of `request` a query whose answer `finish` can always take; its cost is the number of orders in memory. */
   requestAll(): HistoryRequest | null;
   /** No more rows of this plan are printed: finished orders of it may leave memory. */
@@ -148,7 +148,7 @@ function receivedOf(markets: Markets, marketIndexes: readonly number[]): Receive
 }
 
 /** None where memory has so few orders before the page that the tables may as well be read from as many before it. */
-function pivotsOf(query: PageQuery, held: FrozenList): OrderPivots {
+function pivotsOf(query: RowQuery, held: FrozenList): OrderPivots {
   const before = rowsBefore(query);
   const pivots = Math.min(before, held.count) <= FEW_BEFORE ? [] : held.pivots(before, PIVOTS_MAX);
   return { held: held.count, ranks: pivots.map(({ rank }) => rank), places: pivots.map(({ place }) => place) };
@@ -156,18 +156,18 @@ function pivotsOf(query: PageQuery, held: FrozenList): OrderPivots {
 
 /** The tables' part of a page of orders, and those of memory that are in the tables too. */
 type OrdersOfTables<T> = Pick<OrderAnswer<T>, 'rows' | 'total' | 'heldFrom' | 'offset'> & {
-  readonly gone: ReadonlySet<Entry>;
+  readonly gone: ReadonlySet<PageEntry>;
 };
 
 /** @param tables null: nothing of the page is in the tables. */
 function mergeOrders<T>(
-  query: PageQuery,
+  query: RowQuery,
   held: FrozenList,
   tables: OrdersOfTables<T> | null,
   show: Show<T>,
-): Page<() => T> {
+): RowPage<() => T> {
   const rank = rowsBefore(query);
-  const value = ({ order }: Entry): T => show.order(recordOfLive(order), order);
+  const value = ({ order }: PageEntry): T => show.order(recordOfLive(order), order);
   if (tables === null) {
     const rest = held.from(rank);
     return mergePage(
@@ -187,30 +187,30 @@ function mergeOrders<T>(
 
 /** As `mergeOrders`, for the rows that the filter takes. */
 function mergeFiltered<T>(
-  query: PageQuery,
+  query: RowQuery,
   filter: RowFilter,
   held: FrozenList,
   { gone, rows, total, offset }: OrdersOfTables<T>,
   show: Show<T>,
-): Page<() => T> {
+): RowPage<() => T> {
   const indexes = new Set([...gone].map(({ order }) => order.index));
   const kept = [...without(held.from(0), indexes)].filter(({ order }) =>
     takesOrder(filter, order, () => statusOfLive(order)),
   );
-  const value = ({ order }: Entry): T => show.order(recordOfLive(order), order);
+  const value = ({ order }: PageEntry): T => show.order(recordOfLive(order), order);
   const sources = { held: kept.values(), value, rows, compare: compareOrders };
   return mergePage({ lead: rowsBefore(query) - offset, limit: query.limit }, sources, kept.length + total);
 }
 
 /** @param gone by index. */
-function* without(entries: Iterable<Entry>, gone: ReadonlySet<number>): Generator<Entry> {
+function* without(entries: Iterable<PageEntry>, gone: ReadonlySet<number>): Generator<PageEntry> {
   for (const entry of entries) if (!gone.has(entry.order.index)) yield entry;
 }
 
 /** Confirmed trades only (QRY-03). */
 export function planTradePage<T>(
   { uncheckpointed }: Pick<PageSources, 'uncheckpointed'>,
-  query: PageQuery,
+  query: RowQuery,
   show: Show<T>,
 ): PagePlan<T> {
   const { filter = null } = query;
@@ -258,7 +258,7 @@ function columnsOf(held: readonly HeldTrade[]): HeldTrades {
 export function orderById(
   sources: PageSources,
   key: { readonly user: UserId; readonly marketIndex: number; readonly orderId: OrderId },
-): OrderRecordView | undefined {
+): OrderReply | undefined {
   const order = sources.orders.find(key.user, key.marketIndex, key.orderId);
   if (order !== undefined) return recordOfLive(order);
   return sources.history.read((snapshot) => {
@@ -273,7 +273,7 @@ function matches(query: HistoryQuery, marketIndex: number, subAccount: number): 
 }
 
 /** Orders are described to another thread as four columns. @param received when the page was planned. */
-function doubtsAbout(entries: readonly Entry[], { marketIndexes, received }: ReceivedMarkets): OrderDoubts {
+function doubtsAbout(entries: readonly PageEntry[], { marketIndexes, received }: ReceivedMarkets): OrderDoubts {
   const known = new Map(marketIndexes.map((marketIndex, at) => [marketIndex, received[at] ?? 0]));
   const doubts = {
     marketIndexes: new Int32Array(entries.length),
@@ -310,7 +310,7 @@ function mergePage<T, Place, Held extends { readonly place: Place }>(
   { lead, limit }: { readonly lead: number; readonly limit: number },
   { held, value, rows, compare }: Sources<T, Place, Held>,
   total: number,
-): Page<() => T> {
+): RowPage<() => T> {
   const shown: (() => T)[] = [];
   let next = held.next();
   let rowAt = 0;

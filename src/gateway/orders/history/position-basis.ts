@@ -20,7 +20,7 @@ import type { MarketDefinition } from '../../../core/market-definition.ts';
 import { ORDER_FLAG } from '../../../core/order-terms.ts';
 import { type Amount18, ONE_18 } from '../../../core/units.ts';
 import type { Markets } from '../book/markets.ts';
-import type { UserTrade } from '../book/order-events.ts';
+import type { UserTradeEvent } from '../book/order-events.ts';
 import { userTradeOfRow } from '../book/trade-view.ts';
 import type { HistorySnapshot, HistoryTrade } from './order-history.ts';
 import type { UncheckpointedHistory } from './uncheckpointed.ts';
@@ -43,7 +43,7 @@ export interface BasisLine {
 }
 
 /** A trade as far as it moves a position. */
-export type BasisTrade = Pick<UserTrade, 'subAccount' | 'isBuyer' | 'price' | 'quantity'> & {
+export type BasisTrade = Pick<UserTradeEvent, 'subAccount' | 'isBuyer' | 'price' | 'quantity'> & {
   readonly isSpot: boolean;
 };
 
@@ -68,7 +68,7 @@ export class CostBasis {
     const traded = quantity18(trade.quantity, definition.quantityDecimals);
     const notional = notional18(trade.price, trade.quantity, definition);
     const { quantity, cost } = this.#lines.get(keyOf(trade)) ?? { quantity: 0n, cost: 0n };
-    const held = magnitude(quantity);
+    const held = positionSize(quantity);
     const signed = isBuyer ? traded : -traded;
     const set = (next: Pick<BasisLine, 'quantity' | 'cost'>): void => {
       this.#lines.set(keyOf(trade), { subAccount, isSpot, ...next });
@@ -84,7 +84,7 @@ export class CostBasis {
     }
     const rest = isSpot ? 0n : quantity + signed;
     // The price of the trade, exact: its notional has a multiple of its quantity.
-    set({ quantity: rest, cost: (notional * magnitude(rest)) / traded });
+    set({ quantity: rest, cost: (notional * positionSize(rest)) / traded });
   }
 }
 
@@ -283,13 +283,13 @@ export function averagePrice(cost: bigint, quantity: bigint): Amount18 {
 
 /** USD at that mark, truncated to 18 decimals. */
 export function unrealizedPnl({ quantity, cost }: BasisLine, mark: Amount18): Amount18 {
-  return (((mark - averagePrice(cost, magnitude(quantity))) * quantity) / ONE_18) as Amount18;
+  return (((mark - averagePrice(cost, positionSize(quantity))) * quantity) / ONE_18) as Amount18;
 }
 
 function keyOf({ subAccount, isSpot }: Pick<BasisLine, 'subAccount' | 'isSpot'>): number {
   return 2 * subAccount + Number(isSpot);
 }
 
-export function magnitude(amount: bigint): bigint {
+export function positionSize(amount: bigint): bigint {
   return amount < 0n ? -amount : amount;
 }

@@ -21,7 +21,7 @@ import { readOrderId, writeText } from '../../../schema/fields.ts';
 import { readInt128, writeInt128 } from '../../../schema/int128.ts';
 import type { LiveOrder } from '../book/live-order.ts';
 import type { MarketSlot } from '../book/markets.ts';
-import type { UserTrade } from '../book/order-events.ts';
+import type { UserTradeEvent } from '../book/order-events.ts';
 
 /** What is needed of an order here: the last event of it, and how far clearing has decided its market. */
 export interface FinishedOrder {
@@ -152,7 +152,7 @@ export class UncheckpointedHistory<Order extends FinishedOrder = LiveOrder> {
 
 /** What is kept of one side of a confirmed trade; the rest follows from its market. */
 export type ConfirmedTrade = Pick<
-  UserTrade,
+  UserTradeEvent,
   | 'tradeId'
   | 'orderId'
   | 'subAccount'
@@ -172,7 +172,7 @@ export type ConfirmedTrade = Pick<
 /** One side of a confirmed trade. */
 export interface UncheckpointedTrade {
   readonly marketIndex: number;
-  readonly trade: UserTrade;
+  readonly trade: UserTradeEvent;
   /** The target of its order. */
   readonly isSpot: boolean;
 }
@@ -306,7 +306,7 @@ class UncheckpointedTrades {
     const marketIndex = views.i32[(at + FIELD.marketIndex) >>> 2] as number;
     const { assetId, priceDecimals, quantityDecimals } = this.#marketAt(marketIndex).definition;
     const flags = views.i32[(at + FIELD.flags) >>> 2] as number;
-    const trade: UserTrade = {
+    const trade: UserTradeEvent = {
       assetId,
       tradeId: views.f64[(at + FIELD.tradeId) >>> 3] as number,
       orderId: readOrderId(views, at + FIELD.orderId, views.i32[(at + FIELD.orderIdBytes) >>> 2] as number),

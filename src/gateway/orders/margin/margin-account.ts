@@ -79,7 +79,7 @@ export interface LegMove {
 export type OrderQueue = ExposureQueue<number>;
 
 /** A position with the orders in its market. Changed only by its account. */
-export interface Position {
+export interface AccountPosition {
   readonly account: MarginAccount;
   readonly asset: AssetId;
   /** Null until an order of the account is in it. */
@@ -125,7 +125,7 @@ export interface OthersMeasures extends Measures {
 
 /** Where an order of a margin-type account counts, and what its fills move if it is no spot order. */
 export interface OrderExposure {
-  readonly position: Position;
+  readonly position: AccountPosition;
   /** Null of a spot sell, which presses on nothing. */
   readonly queue: OrderQueue | null;
   /** Owned by the order, by its index. */
@@ -162,26 +162,26 @@ interface ReduceOnlyOrders {
 }
 
 /** Base leg with every fill on its way. */
-export function optimisticBase({ base, pending, settling }: Position): bigint {
+export function optimisticBase({ base, pending, settling }: AccountPosition): bigint {
   return base + pending.base + settling.base;
 }
 
 /** Base leg with the fills that clearing has confirmed. */
-export function decidedBase({ base, settling }: Position): bigint {
+export function decidedBase({ base, settling }: AccountPosition): bigint {
   return base + settling.base;
 }
 
-export function optimisticQuote({ quote, pending, settling }: Position): bigint {
+export function optimisticQuote({ quote, pending, settling }: AccountPosition): bigint {
   return quote + pending.quote + settling.quote;
 }
 
 /** Whether no order of the account may add exposure in this market. */
-function isIdle({ buys, sells, spotBuys }: Position): boolean {
+function isIdle({ buys, sells, spotBuys }: AccountPosition): boolean {
   return buys.isEmpty && sells.isEmpty && spotBuys.isEmpty;
 }
 
 /** Whether an order of the account in this market might borrow. */
-function mightBorrow(position: Position): boolean {
+function mightBorrow(position: AccountPosition): boolean {
   const { buys, sells, market, losses } = position;
   if (buys.counted > 0n || sells.counted > 0n) return true;
   // Reduce-only orders may leave less of the position than the others net against.
@@ -207,8 +207,8 @@ export class MarginAccount {
   readonly index: number;
   readonly spot: SpotAccount;
   readonly #assets: AssetRisks;
-  readonly #toCheck: Set<Position>;
-  readonly #positions = new Map<AssetId, Position>();
+  readonly #toCheck: Set<AccountPosition>;
+  readonly #positions = new Map<AssetId, AccountPosition>();
   /** Fills of it that were undone, not for its own fault. */
   undone = 0;
   /** Rises with every change of a position. */
@@ -218,7 +218,7 @@ export class MarginAccount {
   readonly #sums = emptyInitial();
 
   /** @param toCheck gets positions with reduce-only orders that have moved (reductions.ts). */
-  constructor(user: UserId, index: number, spot: SpotAccount, assets: AssetRisks, toCheck: Set<Position>) {
+  constructor(user: UserId, index: number, spot: SpotAccount, assets: AssetRisks, toCheck: Set<AccountPosition>) {
     this.#toCheck = toCheck;
     this.user = user;
     this.index = index;
@@ -227,7 +227,7 @@ export class MarginAccount {
   }
 
   /** Made empty if there is none. */
-  position(asset: AssetId): Position {
+  position(asset: AssetId): AccountPosition {
     const known = this.#positions.get(asset);
     if (known !== undefined) return known;
     const fresh = newPosition(this, asset);
@@ -236,16 +236,16 @@ export class MarginAccount {
   }
 
   /** Positions that were ever open, or in which the account ever traded. */
-  positions(): Iterable<Position> {
+  positions(): Iterable<AccountPosition> {
     return this.#positions.values();
   }
 
-  find(asset: AssetId): Position | undefined {
+  find(asset: AssetId): AccountPosition | undefined {
     return this.#positions.get(asset);
   }
 
   /** Clearing's absolute legs; they contain every fill confirmed before them. */
-  setLegs(position: Position, legs: Legs, messageNumber: number): void {
+  setLegs(position: AccountPosition, legs: Legs, messageNumber: number): void {
     position.base = legs.base;
     position.quote = legs.quote;
     position.entry = legs.entry;
@@ -256,17 +256,17 @@ export class MarginAccount {
   }
 
   /** A fill without an outcome. */
-  pend(position: Position, move: LegMove): void {
+  pend(position: AccountPosition, move: LegMove): void {
     this.#addPending(position, move, 1);
     this.#moved(position);
   }
 
-  rollBack(position: Position, move: LegMove): void {
+  rollBack(position: AccountPosition, move: LegMove): void {
     this.#addPending(position, move, -1);
     this.#moved(position);
   }
 
-  #addPending(position: Position, move: LegMove, sign: 1 | -1): void {
+  #addPending(position: AccountPosition, move: LegMove, sign: 1 | -1): void {
     addTo(position.pending, move, BigInt(sign));
     position.undecided += sign;
     if (!move.isMaker) return;
@@ -279,21 +279,21 @@ export class MarginAccount {
    * @param confirmedAt the count of clearing's events at its confirmation; a position that came after it contains the
    * fill.
    */
-  confirm(position: Position, move: LegMove, confirmedAt: number): void {
+  confirm(position: AccountPosition, move: LegMove, confirmedAt: number): void {
     this.#addPending(position, move, -1);
     if (position.messageNumber <= confirmedAt) addTo(position.settling, move, 1n);
     this.#moved(position);
   }
 
   /** The market of a position becomes known with the first order in it. */
-  enter(position: Position, market: MarketSlot): void {
+  enter(position: AccountPosition, market: MarketSlot): void {
     if (position.market !== null) return;
     position.market = market;
     this.#moved(position);
   }
 
   /** The reduce-only orders of a position with a known market, created empty. */
-  reduceOnlyOf(position: Position): ReduceOnlyOrders {
+  reduceOnlyOf(position: AccountPosition): ReduceOnlyOrders {
     if (position.reduceOnly === null) {
       const queues = (): readonly [OrderQueue, OrderQueue] => [new ExposureQueue(), new ExposureQueue()];
       position.reduceOnly = { resting: queues(), arriving: queues() };
@@ -302,7 +302,7 @@ export class MarginAccount {
     return position.reduceOnly;
   }
 
-  #moved(position: Position): void {
+  #moved(position: AccountPosition): void {
     this.#changes += 1;
     const { market, buys, sells, reduceOnly } = position;
     const base = optimisticBase(position);
@@ -334,7 +334,7 @@ export class MarginAccount {
   }
 
   /** A reduce-only order of the position has changed, or what was on its way about one has arrived. */
-  reduceOnlyChanged(position: Position): void {
+  reduceOnlyChanged(position: AccountPosition): void {
     this.#toCheck.add(position);
   }
 
@@ -395,21 +395,21 @@ export class MarginAccount {
     return { buys: buys as Amount18, sells: sells as Amount18 };
   }
 
-  #requirementOf(position: Position, side: Side, queue: OrderQueue, whatIf: readonly WhatIf[]): Amount18 {
+  #requirementOf(position: AccountPosition, side: Side, queue: OrderQueue, whatIf: readonly WhatIf[]): Amount18 {
     let { counted } = queue;
     for (const other of whatIf) if (other.queue === queue) counted = other.counted;
     return this.requirementOf(position, side, counted);
   }
 
   /** The requirement of a notional that a queue of this side counts. */
-  requirementOf({ market, asset }: Position, side: Side, counted: bigint): Amount18 {
+  requirementOf({ market, asset }: AccountPosition, side: Side, counted: bigint): Amount18 {
     if (counted === 0n) return ZERO_18;
     assert(market !== null, 'a position with orders knows its market');
     return requirementOf(side, counted, this.#assets.terms(asset), market.definition.takerFeeRate);
   }
 
   /** The queues that count on a side. */
-  *queues(side: Side): Iterable<{ readonly position: Position; readonly queue: OrderQueue }> {
+  *queues(side: Side): Iterable<{ readonly position: AccountPosition; readonly queue: OrderQueue }> {
     for (const position of this.#positions.values()) {
       const { buys, sells, spotBuys } = position;
       for (const queue of side === SIDE.buy ? [buys, spotBuys] : [sells]) yield { position, queue };
@@ -417,7 +417,7 @@ export class MarginAccount {
   }
 
   /** Lots by which margin orders of a side may add to the position. */
-  countedLots({ buys, sells }: Position, side: Side): bigint {
+  countedLots({ buys, sells }: AccountPosition, side: Side): bigint {
     return (side === SIDE.buy ? buys : sells).countedLots;
   }
 
@@ -444,7 +444,7 @@ export class MarginAccount {
     { position, losses, loss: entry }: Pick<OrderExposure, 'position' | 'losses' | 'loss'>,
     minimum: Amount18,
     change: () => void,
-    means: Means | null = null,
+    means: AccountMeans | null = null,
   ): boolean {
     const { lots, price, others, reach } = entry;
     const { version } = losses;
@@ -466,7 +466,7 @@ export class MarginAccount {
     return then !== null && this.#isDistressed(position, then, left, means?.equity() ?? this.#equity());
   }
 
-  #distress(position: Position): Distress {
+  #distress(position: AccountPosition): Distress {
     const { market, losses, asset } = position;
     if (market === null) return { worth: NO_LOSS, opening: { oracle: 0n, mark: 0n } };
     const opening = losses.opening(optimisticBase(position), this.#assets.terms(asset), market.definition);
@@ -477,7 +477,7 @@ export class MarginAccount {
    * For an account whose surplus does not cover its orders: whether this order may open a position at a loss, whatever
    * the reducing ones bring, or may cost more than the equity that is there.
    */
-  #isDistressed(position: Position, after: Distress, left: AtPrices, equity: StoredEquity): boolean {
+  #isDistressed(position: AccountPosition, after: Distress, left: AtPrices, equity: StoredEquity): boolean {
     const before = this.#distress(position);
     for (const at of AT_PRICES) {
       if (left[at] >= 0n) continue;
@@ -498,7 +498,7 @@ export class MarginAccount {
    *
    * @returns 0: it covers none.
    */
-  coveredPrice(position: Position, side: Side, lots: number): number {
+  coveredPrice(position: AccountPosition, side: Side, lots: number): number {
     const { market, asset } = position;
     if (market === null || lots <= 0) return 0;
     const { prices } = this.#assets.terms(asset);
@@ -517,7 +517,7 @@ export class MarginAccount {
     return side === SIDE.buy ? Math.min(...bounds) : Math.max(...bounds);
   }
 
-  #leftBeside(position: Position, loss: WorstLoss, { initialOracle, initialMark }: InitialSums): AtPrices {
+  #leftBeside(position: AccountPosition, loss: WorstLoss, { initialOracle, initialMark }: InitialSums): AtPrices {
     const others = this.#lossBeside(position);
     return {
       oracle: initialOracle - others.oracle - lossOf(loss.oracle),
@@ -537,7 +537,7 @@ export class MarginAccount {
     return this.#sums.initialOracle >= more.oracle && this.#sums.initialMark >= more.mark;
   }
 
-  #worstOf(position: Position): WorstLoss {
+  #worstOf(position: AccountPosition): WorstLoss {
     const { market, losses, worst } = position;
     if (market === null || losses.isEmpty) return NO_LOSS;
     const terms = this.#assets.terms(position.asset);
@@ -556,20 +556,20 @@ export class MarginAccount {
     return worst.loss;
   }
 
-  #initialLoss(position: Position): WorstLoss {
+  #initialLoss(position: AccountPosition): WorstLoss {
     const { market, losses, asset } = position;
     if (market === null) return NO_LOSS;
     return losses.initial(optimisticBase(position), this.#assets.terms(asset), market.definition);
   }
 
-  #equityLoss(position: Position): WorstLoss {
+  #equityLoss(position: AccountPosition): WorstLoss {
     const { market, losses, asset } = position;
     if (market === null || losses.isEmpty) return NO_LOSS;
     return losses.equity(optimisticBase(position), this.#assets.terms(asset), market.definition);
   }
 
   /** By what the orders of all positions but one may lower the surplus. */
-  #lossBeside(except: Position | null): AtPrices {
+  #lossBeside(except: AccountPosition | null): AtPrices {
     let [oracle, mark] = [0n, 0n];
     for (const position of this.#positions.values()) {
       if (position === except) continue;
@@ -620,7 +620,7 @@ export class MarginAccount {
 }
 
 /** A position that is in no account's list, to answer a question about an asset in which the account has none. */
-export function newPosition(account: MarginAccount, asset: AssetId): Position {
+export function newPosition(account: MarginAccount, asset: AssetId): AccountPosition {
   return {
     account,
     asset,
@@ -658,7 +658,7 @@ interface Distress {
 }
 
 /** What an account has. */
-export interface Means {
+export interface AccountMeans {
   readonly initial: InitialSums;
   readonly equity: () => StoredEquity;
 }

@@ -17,14 +17,14 @@ import { isReduceOnly, isSpot, type LiveOrder } from '../book/live-order.ts';
 import type { OrderFault } from '../book/order-events.ts';
 import type { AssetRisks } from './asset-risks.ts';
 import {
+  type AccountPosition,
   decidedBase,
   MarginAccount,
   type OrderExposure,
   type OthersMeasures,
   optimisticBase,
-  type Position,
 } from './margin-account.ts';
-import { lossesOf, queueOf } from './order-exposure.ts';
+import { exposureQueueOf, lossesOf } from './order-exposure.ts';
 
 /** Clearing's event of a position, flushed and absolute. */
 export interface PositionUpdate {
@@ -46,12 +46,12 @@ interface MarginAccountsParts {
 /** Places of pending orders lie behind every market sequence. */
 const PENDING = 2 ** 52;
 
-export class MarginAccounts {
+export class UserMarginAccounts {
   readonly assets: AssetRisks;
   /** Accounts with an order that has added exposure since this set was last tidied (reductions.ts). */
   readonly withOrders: Set<MarginAccount> = new Set();
   /** Positions with reduce-only orders that have changed since they were last checked (reductions.ts). */
-  readonly reduceOnlyToCheck: Set<Position> = new Set();
+  readonly reduceOnlyToCheck: Set<AccountPosition> = new Set();
   readonly #users = new Map<UserId, Map<number, MarginAccount>>();
   /**
    * Base of the fills undone for what others have, by user, then by asset and kind; no more users than have margin
@@ -226,7 +226,7 @@ export class MarginAccounts {
   }
 
   /** @returns the position as it is now. */
-  setPosition(update: PositionUpdate): Position {
+  setPosition(update: PositionUpdate): AccountPosition {
     const account = this.account(update.user, update.subAccount);
     const position = account.position(update.asset);
     this.#holds.funded.changed(update.user, isOpen(position), isOpen(update));
@@ -242,7 +242,7 @@ export class MarginAccounts {
     const account = this.account(order.user, order.subAccount);
     const position = account.position(market.definition.assetId);
     account.enter(position, market);
-    const queue = queueOf(position, order);
+    const queue = exposureQueueOf(position, order);
     if (queue !== null) this.withOrders.add(account);
     this.#place += 1;
     const entry = newExposureEntry(order.index, this.#place);
@@ -253,7 +253,7 @@ export class MarginAccounts {
   }
 }
 
-function isOpen({ base, quote }: Pick<Position, 'base' | 'quote'>): boolean {
+function isOpen({ base, quote }: Pick<AccountPosition, 'base' | 'quote'>): boolean {
   return base !== 0n || quote !== 0n;
 }
 

@@ -32,10 +32,10 @@ import { rawBound } from '../../../risk/price-bounds.ts';
 import type { Accounts } from '../balances/accounts.ts';
 import type { Released } from '../balances/spending.ts';
 import { isReduceOnly, isSpot, type LiveOrder } from '../book/live-order.ts';
-import { DEFAULT_SETTINGS } from '../settings.ts';
+import { DEFAULT_ORDER_SETTINGS } from '../settings.ts';
 import type { OrderExposure, OrderQueue } from './margin-account.ts';
-import type { MarginAccounts } from './margin-accounts.ts';
-import { exposureOf, setLoss } from './order-exposure.ts';
+import type { UserMarginAccounts } from './margin-accounts.ts';
+import { orderExposureOf, setLoss } from './order-exposure.ts';
 
 const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const INSUFFICIENT_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the account has not enough capacity for the order');
@@ -64,11 +64,11 @@ function opensShort(order: LiveOrder): boolean {
 
 export class MarginCheck {
   /** Capacity that an order must leave, exclusive (setting `preflight_minimum`). */
-  minimum: Amount18 = DEFAULT_SETTINGS.preflightMinimum;
+  minimum: Amount18 = DEFAULT_ORDER_SETTINGS.preflightMinimum;
   readonly #accounts: Accounts;
-  readonly #margins: MarginAccounts;
+  readonly #margins: UserMarginAccounts;
 
-  constructor(accounts: Accounts, margins: MarginAccounts) {
+  constructor(accounts: Accounts, margins: UserMarginAccounts) {
     this.#accounts = accounts;
     this.#margins = margins;
   }
@@ -149,7 +149,7 @@ export class MarginCheck {
    * @param terms what is released of it, or would be, and its pending replaces.
    * @returns PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
-  exposureFault(order: LiveOrder, terms: Parameters<typeof exposureOf>[2]): Reject | null {
+  exposureFault(order: LiveOrder, terms: Parameters<typeof orderExposureOf>[2]): Reject | null {
     const { exposure: own } = order;
     if (own === null) return null;
     const { queue } = own;
@@ -164,9 +164,9 @@ export class MarginCheck {
     order: LiveOrder,
     own: OrderExposure,
     queue: OrderQueue,
-    terms: Parameters<typeof exposureOf>[2],
+    terms: Parameters<typeof orderExposureOf>[2],
   ): Reject | null {
-    const exposure = exposureOf(order, own.marketPrice, terms);
+    const exposure = orderExposureOf(order, own.marketPrice, terms);
     const { entry, position } = own;
     const counted = queue.countedWith(entry, exposure);
     const addsNotional = counted > queue.counted;

@@ -22,10 +22,10 @@ import type { LiveOrders } from '../book/live-orders.ts';
 import type { Markets } from '../book/markets.ts';
 import type { OrderSink } from '../book/order-events.ts';
 import type { PendingRequests, ReduceRequest } from '../entry/pending-requests.ts';
-import { DEFAULT_SETTINGS, type OrderSettings } from '../settings.ts';
+import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from '../settings.ts';
 import { type AssetMarks, AssetRisks } from './asset-risks.ts';
 import type { Requirements } from './margin-account.ts';
-import { MarginAccounts, type PositionUpdate } from './margin-accounts.ts';
+import { type PositionUpdate, UserMarginAccounts } from './margin-accounts.ts';
 import { MarginCheck } from './margin-check.ts';
 import { type MarginSources, MarginView } from './margin-view.ts';
 import { AutoReduce, type Cut, ReduceOnlyExcess, type Reduction } from './reductions.ts';
@@ -100,8 +100,8 @@ interface MarginSideParts {
 }
 
 export class MarginSide {
-  readonly assets: AssetRisks = new AssetRisks(DEFAULT_SETTINGS.marketOrderBand);
-  readonly accounts: MarginAccounts;
+  readonly assets: AssetRisks = new AssetRisks(DEFAULT_ORDER_SETTINGS.marketOrderBand);
+  readonly accounts: UserMarginAccounts;
   readonly check: MarginCheck;
   readonly reductions: Reductions;
   readonly #kinds: Accounts;
@@ -110,7 +110,7 @@ export class MarginSide {
   readonly #excess: ReduceOnlyExcess;
   readonly #sources: MarginSources;
   readonly #view: MarginView;
-  #settings: OrderSettings = DEFAULT_SETTINGS;
+  #settings: OrderSettings = DEFAULT_ORDER_SETTINGS;
   /** Orders of a start are still coming: what an account has is not all there. */
   #isRestoring = false;
 
@@ -118,7 +118,7 @@ export class MarginSide {
     const { assets } = this;
     this.#kinds = accounts;
     this.#markets = markets;
-    this.accounts = new MarginAccounts({ holds, assets, updates });
+    this.accounts = new UserMarginAccounts({ holds, assets, updates });
     this.check = new MarginCheck(accounts, this.accounts);
     this.reductions = new Reductions(pending, sink);
     this.#autoReduce = new AutoReduce(accounts, this.accounts, {

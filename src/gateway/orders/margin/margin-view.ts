@@ -17,10 +17,10 @@ import type {
   CloseOrderView,
   ClosePreviewView,
   HeldPositionView,
-  MarginWarning,
+  MarginWarningView,
   PositionView,
   ShownMargin,
-  MarginView as SimulatedFigures,
+  MarginFiguresView as SimulatedFigures,
 } from '../../../codec/margin-replies.ts';
 import { larger, powerOfTen } from '../../../core/arithmetic.ts';
 import { type AssetId, compareAssetIds, USD, type UserId } from '../../../core/ids.ts';
@@ -43,8 +43,8 @@ import { isStale, STORED_PRICE_NS } from '../../../risk/prices.ts';
 import type { Accounts } from '../balances/accounts.ts';
 import type { Markets } from '../book/markets.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import type { MarginAccount, Position } from './margin-account.ts';
-import type { MarginAccounts } from './margin-accounts.ts';
+import type { AccountPosition, MarginAccount } from './margin-account.ts';
+import type { UserMarginAccounts } from './margin-accounts.ts';
 
 /** An account as legs: what is summed, whether it is, was or might be. */
 export interface AccountLegs {
@@ -57,7 +57,7 @@ type MarginFigures = AccountFigures & SimulatedFigures;
 
 export interface MarginSources {
   readonly accounts: Accounts;
-  readonly margins: MarginAccounts;
+  readonly margins: UserMarginAccounts;
   readonly markets: Markets;
   readonly assets: AssetRisks;
 }
@@ -139,7 +139,7 @@ function requirement(terms: AssetTerms, base: bigint): Amount18 {
 }
 
 /** The price of an asset at which the account is liquidated while all other prices stay; null where there is none. */
-export function liquidationPrice(legs: AccountLegs, asset: AssetId, assets: AssetRisks): Amount18 | null {
+export function shownLiquidationPrice(legs: AccountLegs, asset: AssetId, assets: AssetRisks): Amount18 | null {
   const own = { base: legs.positions.get(asset)?.base ?? 0n, spot: legs.spot.get(asset) ?? 0n };
   return own.base === 0n ? null : zeroSurplusPrice(assets.terms(asset), own, sumsOf(legs, assets).maintenance);
 }
@@ -179,10 +179,10 @@ export class MarginView {
   }
 
   /** Assets of the account whose price is not there or not usable, ascending. */
-  #warnings(subAccount: number, { spot, positions }: AccountLegs, nowNs: TimestampNs): readonly MarginWarning[] {
+  #warnings(subAccount: number, { spot, positions }: AccountLegs, nowNs: TimestampNs): readonly MarginWarningView[] {
     const held = [...spot].flatMap(([asset, amount]) => (asset === USD || amount === 0n ? [] : [asset]));
     const open = [...positions].flatMap(([asset, { base }]) => (base === 0n ? [] : [asset]));
-    return [...new Set([...held, ...open])].sort(compareAssetIds).flatMap((assetId): MarginWarning[] => {
+    return [...new Set([...held, ...open])].sort(compareAssetIds).flatMap((assetId): MarginWarningView[] => {
       if (!this.#hasPrice(assetId, nowNs)) return [{ subAccount, code: 'PRICE_MISSING', assetId }];
       const { isBroken } = this.#sources.assets.terms(assetId).prices;
       return isBroken ? [{ subAccount, code: 'PRICE_STALE', assetId }] : [];
@@ -265,7 +265,7 @@ export class MarginView {
       unrealizedPnl: isPriced ? ((legAtMark(terms, legs.base) + legs.quote) as Amount18) : null,
       margin: requirement(terms, legs.base),
       leverage: leverageOf(notional, equity),
-      liquidationPrice: liquidationPrice(account, assetId, assets),
+      liquidationPrice: shownLiquidationPrice(account, assetId, assets),
     };
   }
 
@@ -305,7 +305,7 @@ export class MarginView {
     return { orders, errors };
   }
 
-  #closeOrder({ asset, base }: Position, subAccount: number): CloseOrderView | null {
+  #closeOrder({ asset, base }: AccountPosition, subAccount: number): CloseOrderView | null {
     const { assets, markets } = this.#sources;
     const { prices } = assets.terms(asset);
     const definition = markets.find(asset)?.definition;

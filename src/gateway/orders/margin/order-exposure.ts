@@ -24,11 +24,11 @@ import {
   type OrderTerms,
   type PendingReplace,
 } from '../book/live-order.ts';
-import type { OrderExposure, OrderQueue, Position } from './margin-account.ts';
+import type { AccountPosition, OrderExposure, OrderQueue } from './margin-account.ts';
 
 /** The queue in which an order counts, of those of its position; null of a spot sell. */
-export function queueOf(
-  position: Position,
+export function exposureQueueOf(
+  position: AccountPosition,
   order: Pick<OrderTerms, 'flags' | 'side' | 'kind' | 'tif'>,
 ): OrderQueue | null {
   const { side } = order;
@@ -108,7 +108,7 @@ const LOTS_MAX = BigInt(Number.MAX_SAFE_INTEGER);
  *
  * @param as what is released of the order, or would be.
  */
-export function exposureOf(
+export function orderExposureOf(
   order: LiveOrder,
   marketPrice: bigint,
   { replaces = order.replaces, as = order }: { replaces?: readonly PendingReplace[]; as?: Released } = {},

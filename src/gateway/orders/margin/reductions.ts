@@ -24,8 +24,8 @@ import { filledOf, isChild, isWhole, type LiveOrder } from '../book/live-order.t
 import type { LiveOrders } from '../book/live-orders.ts';
 import type { OrderSettings } from '../settings.ts';
 import type { AssetRisks } from './asset-risks.ts';
-import type { MarginAccount, Position } from './margin-account.ts';
-import type { MarginAccounts } from './margin-accounts.ts';
+import type { AccountPosition, MarginAccount } from './margin-account.ts';
+import type { UserMarginAccounts } from './margin-accounts.ts';
 
 /** Accounts that one check passes, and those of them with a computed capacity. */
 const PASSED_MAX = 1_024;
@@ -61,7 +61,7 @@ const NOTHING_SENT: Sent = new Map();
 
 export class AutoReduce {
   readonly #accounts: Accounts;
-  readonly #margins: MarginAccounts;
+  readonly #margins: UserMarginAccounts;
   readonly #orders: LiveOrders;
   readonly #reduce: Reduce;
   readonly #watched = new Map<MarginAccount, Watched>();
@@ -69,7 +69,7 @@ export class AutoReduce {
   readonly #left = { reduced: 0, plannedOver: 0 };
   #round: Iterator<MarginAccount> = [].values();
 
-  constructor(accounts: Accounts, margins: MarginAccounts, { orders, reduce }: AutoReduceParts) {
+  constructor(accounts: Accounts, margins: UserMarginAccounts, { orders, reduce }: AutoReduceParts) {
     this.#orders = orders;
     this.#accounts = accounts;
     this.#margins = margins;
@@ -200,7 +200,7 @@ interface ReductionPlan {
 
 /** One queue of the heavier side while a plan is made: its counts and weights without the reductions so far. */
 interface PlannedQueue {
-  readonly position: Position;
+  readonly position: AccountPosition;
   /** In 10^-18 USD of one unit. */
   readonly reference: bigint;
   counted: bigint;
@@ -384,12 +384,12 @@ type Checked = 'quiet' | 'cutting' | 'more' | 'full';
 
 export class ReduceOnlyExcess {
   readonly #orders: LiveOrders;
-  readonly #margins: MarginAccounts;
+  readonly #margins: UserMarginAccounts;
   readonly #send: SendCut;
   /** Orders with a cut that their market has not answered, by index. */
   readonly #cutting = new Set<number>();
 
-  constructor(orders: LiveOrders, margins: MarginAccounts, send: SendCut) {
+  constructor(orders: LiveOrders, margins: UserMarginAccounts, send: SendCut) {
     this.#orders = orders;
     this.#margins = margins;
     this.#send = send;
@@ -400,7 +400,7 @@ export class ReduceOnlyExcess {
     const toCheck = this.#margins.reduceOnlyToCheck;
     if (toCheck.size === 0) return false;
     let [passed, walked] = [0, 0];
-    const again: Position[] = [];
+    const again: AccountPosition[] = [];
     let isMore = false;
     for (const position of toCheck) {
       if (passed === POSITIONS_PASSED_MAX || walked === WALKED_MAX) {
@@ -424,7 +424,7 @@ export class ReduceOnlyExcess {
     exposure.position.account.reduceOnlyChanged(exposure.position);
   }
 
-  #check(position: Position): Checked {
+  #check(position: AccountPosition): Checked {
     const { market, reduceOnly } = position;
     if (market === null || reduceOnly === null) return 'quiet';
     const sides = [SIDE.buy, SIDE.sell].map((side) => this.#checkSide(position, side, reduceOnly.resting[side]));
@@ -434,7 +434,7 @@ export class ReduceOnlyExcess {
     return 'quiet';
   }
 
-  #checkSide(position: Position, side: Side, queue: Position['buys']): Checked {
+  #checkSide(position: AccountPosition, side: Side, queue: AccountPosition['buys']): Checked {
     let left = reducibleLots(position, side);
     if (queue.lots <= BigInt(left)) return 'quiet';
     let [cuts, checked]: [number, Checked] = [0, 'quiet'];
@@ -470,7 +470,7 @@ function restingLots(order: LiveOrder): number {
 }
 
 /** Lots by which orders of the side may rest. */
-function reducibleLots({ market, base, settling, pending, restingFills }: Position, side: Side): number {
+function reducibleLots({ market, base, settling, pending, restingFills }: AccountPosition, side: Side): number {
   if (market === null) return 0;
   const { bought, sold } = restingFills;
   // Without the fills of resting orders, and with those of them that make the position of this side larger.

@@ -30,17 +30,17 @@ import { capacityOf, marketPrice, offsetLots, requirementOf } from '../../../ris
 import { afterFill, isOpen, type Legs, NO_LEGS, usdDelta } from '../../../risk/position.ts';
 import { rawBound } from '../../../risk/price-bounds.ts';
 import { newLossEntry } from '../../../risk/worst-loss.ts';
-import type { SubAccount } from '../balances/accounts.ts';
-import { availableOf, optimisticOf } from '../balances/balance.ts';
+import type { AccountBalances } from '../balances/accounts.ts';
+import { availableIn, optimisticOf } from '../balances/balance.ts';
 import type { MarketSlot } from '../book/markets.ts';
 import {
+  type AccountMeans,
+  type AccountPosition,
   type MarginAccount,
-  type Means,
   newPosition,
   type OrderQueue,
   optimisticBase,
   optimisticQuote,
-  type Position,
   type WhatIf,
 } from './margin-account.ts';
 import {
@@ -48,8 +48,8 @@ import {
   addLegs,
   figuresWith,
   flushedLegs,
-  liquidationPrice,
   type MarginSources,
+  shownLiquidationPrice,
 } from './margin-view.ts';
 import { lossesOf } from './order-exposure.ts';
 
@@ -94,7 +94,7 @@ export function simulate(sources: MarginSources, preflightMinimum: Amount18, tri
     figures: figuresWith(after, available, assets),
     impact: (available - before) as Amount18,
     isAccepted: model.isAllowed(type) && model.isAdmitted(preflightMinimum),
-    liquidationPrice: liquidationPrice(after, trial.asset, assets),
+    liquidationPrice: shownLiquidationPrice(after, trial.asset, assets),
   });
 }
 
@@ -102,16 +102,16 @@ function invalid(field: string, message: string): { readonly ok: false; readonly
   return rejected(reject('INVALID_REQUEST', message, field));
 }
 
-function availableIn(account: MarginAccount, asset: AssetId): bigint {
+function shareOf(account: MarginAccount, asset: AssetId): bigint {
   const balance = account.spot.find(asset);
-  return balance === undefined ? 0n : availableOf(balance);
+  return balance === undefined ? 0n : availableIn(balance);
 }
 
 /** One after the other, as they were given: none takes out more than is left then (SIM-02). */
 function coversTransfers(account: MarginAccount, { transfers }: Trial): boolean {
   const left = new Map<AssetId, bigint>();
   for (const { asset, amount } of transfers) {
-    const after = (left.get(asset) ?? availableIn(account, asset)) + amount;
+    const after = (left.get(asset) ?? shareOf(account, asset)) + amount;
     if (amount < 0n && after < 0n) return false;
     left.set(asset, after);
   }
@@ -132,7 +132,7 @@ class Model {
   readonly #fill: Fill;
   readonly #market: MarketSlot;
   /** Where there is none the account has no leg and no order in the asset. */
-  readonly #position: Position | undefined;
+  readonly #position: AccountPosition | undefined;
 
   constructor(sources: MarginSources, { account, market }: Place, trial: Trial, fill: Fill) {
     this.#sources = sources;
@@ -191,7 +191,7 @@ class Model {
   }
 
   /** Whether an account of this type may trade the asset so at all. */
-  isAllowed(type: SubAccount): boolean {
+  isAllowed(type: AccountBalances): boolean {
     const { asset, isSpot } = this.#trial;
     const { risk } = this.#sources.assets.terms(asset);
     const reduces = this.#reducible() >= this.#fill.base;
@@ -235,7 +235,7 @@ class Model {
     const loss = newLossEntry();
     const legs = this.legs(optimisticLegs(this.#account), false);
     const { assets } = this.#sources;
-    const means: Means = {
+    const means: AccountMeans = {
       initial: addLegs(emptyInitial(), { leg: addInitial, usd: addInitialUsd }, legs, assets),
       equity: () => addLegs(emptyStoredEquity(), { leg: addStored, usd: addStoredUsd }, legs, assets),
     };
@@ -289,7 +289,7 @@ class Model {
     const { asset, side, transfers } = this.#trial;
     const from = side === SIDE.buy ? USD : asset;
     const need = side === SIDE.buy ? this.#fill.notional + this.#fill.fee : this.#fill.base;
-    let available = availableIn(this.#account, from);
+    let available = shareOf(this.#account, from);
     for (const transfer of transfers) if (transfer.asset === from) available += transfer.amount;
     return need <= available;
   }
