@@ -109,6 +109,8 @@ interface WatchParts {
   /** One for each configured address. */
   readonly providers: readonly ChainProvider[];
   readonly confirmations: () => number;
+  /** Whether a reorganisation is complete when it is seen; else judged is a fork that is as long as what it replaces. */
+  readonly isForkWhole: boolean;
   /** Of settlements: when the approval of one that is gone has ended; null for other events. */
   readonly approvalEnds: ApprovalEnds | null;
   /** Passes deposits to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
@@ -271,7 +273,10 @@ export class EventWatch {
     const hashes = sights.map((sight) => sight?.hash ?? null);
     if (anchor === undefined) return this.#begin(majorityHash(hashes));
     if (isReplaced(anchor.hash, hashes)) return this.#reorganised(final);
-    if (majorityHash(hashes) !== anchor.hash) return this.#waits('no majority has the last processed block');
+    if (majorityHash(hashes) !== anchor.hash) {
+      if (this.#head < anchor.number && (await this.#isShorterFork())) return this.#reorganised(final);
+      return this.#waits('no majority has the last processed block');
+    }
     this.#isReorgLogged = false;
     this.#blockTime = timeOf(anchor, sights) ?? this.#blockTime;
     if (!(await this.#areMissingShown(anchor))) return 'idle';
@@ -299,7 +304,7 @@ export class EventWatch {
     const anchor = this.#cursor.anchors.at(-1);
     const sights = await this.#look(anchor?.number ?? 0);
     const head = majorityHead(sights.map((sight) => sight?.head ?? null));
-    const ancestor = await this.#ancestor();
+    const ancestor = await this.#ancestor(head);
     const same = ancestor === null ? await this.#firstBlock() : ancestor;
     // mutant: resumed-undecided
     if (same === null || same === 'undecided') return null;
@@ -698,8 +703,19 @@ export class EventWatch {
 
   // Reorganisations behind the last final block.
 
+  /** Whether a majority, which has not reached the last processed block, has other blocks below it. */
+  async #isShorterFork(): Promise<boolean> {
+    const anchor = this.#cursor.anchors.findLast(({ number }) => number <= this.#head);
+    if (anchor === undefined) return false;
+    const sights = await this.#look(anchor.number);
+    return isReplaced(
+      anchor.hash,
+      sights.map((sight) => sight?.hash ?? null),
+    );
+  }
+
   async #reorganised(final: number): Promise<Poll> {
-    const ancestor = await this.#ancestor();
+    const ancestor = await this.#ancestor(this.#head);
     if (ancestor === 'undecided') return this.#waits('a reorganisation has no majority');
     const { anchors, recent, missing } = this.#cursor;
     const end = must(anchors.at(-1), 'a reorganisation is seen at an anchor').number;
@@ -707,7 +723,8 @@ export class EventWatch {
     if (!this.#isReorgLogged) this.#parts.log.error(details, 'final blocks were replaced');
     this.#isReorgLogged = true;
     if (ancestor === null) return this.#stop({ reason: 'reorg', block: -1, deposits: recent.length });
-    if (final < end) return 'idle';
+    // What is gone may come in blocks that follow.
+    if (final < end && !this.#parts.isForkWhole) return 'idle';
     const found = await this.#shownBehind(ancestor, this.#head);
     if (found === null) return this.#waits('the replacing blocks have no majority');
     const gone = [...recent.filter(({ block }) => block > ancestor.number), ...missing].filter(
@@ -728,8 +745,8 @@ export class EventWatch {
   }
 
   /** The newest anchor that a majority still has; null when the oldest is replaced too. */
-  async #ancestor(): Promise<Anchor | null | 'undecided'> {
-    const { anchors } = this.#cursor;
+  async #ancestor(head: number): Promise<Anchor | null | 'undecided'> {
+    const anchors = this.#cursor.anchors.filter(({ number }) => number <= head);
     // Below `low` all are the same, from `high` on all are replaced.
     let low = 0;
     let high = anchors.length;

@@ -181,6 +181,7 @@ class ChainLoop {
       store,
       providers,
       policy: () => this.#settings,
+      isForkWhole: false,
       book: (commands) => this.#book(commands),
       log,
       nowS: () => Math.floor(Date.now() / 1_000),

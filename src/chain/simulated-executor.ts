@@ -301,6 +301,7 @@ export class SimulatedExecutor {
       store: store.cursors,
       providers: Array.from({ length: this.#current.providers }, (_, index) => new SimulatedProvider(chain, index)),
       policy: () => this.#current,
+      isForkWhole: true,
       book: (commands) => this.#book(commands),
       log: () => QUIET,
       nowS: () => Math.floor(nowMs() / 1_000),

@@ -45,6 +45,8 @@ interface VaultWatchParts {
   /** One for each configured provider. */
   readonly providers: readonly ChainProvider[];
   readonly policy: () => WatchPolicy;
+  /** As of an event watch. */
+  readonly isForkWhole: boolean;
   /** Passes commands to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
   readonly book: (commands: readonly OperatorCommand[]) => Promise<readonly (View | null)[]>;
   readonly log: (bindings: object) => WatchLog;
@@ -73,7 +75,7 @@ export class VaultWatch {
   readonly #watches: Watches;
 
   static async open(parts: VaultWatchParts): Promise<VaultWatch> {
-    const { chainId, vault, store, providers, policy, log, nowMs } = parts;
+    const { chainId, vault, store, providers, policy, isForkWhole, log, nowMs } = parts;
     const open = (event: VaultEventKind, confirmations: () => number, ends: boolean): Promise<EventWatch> =>
       EventWatch.open({
         chainId,
@@ -82,6 +84,7 @@ export class VaultWatch {
         store,
         providers,
         confirmations,
+        isForkWhole,
         approvalEnds: ends ? { latest: (blockTime) => latestEnd(parts, blockTime), final: () => finalTime() } : null,
         offer: (events) => offered(parts, event, events),
         log: log({ chain: chainId, event }),

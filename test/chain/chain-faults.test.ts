@@ -282,6 +282,22 @@ suite('files of simulated chains', () => {
 
   const [first, second] = USERS;
 
+  test('a booked deposit that a shorter chain has not stops it at once, whatever its confirmations (AMB-74)', async () => {
+    for (const [depth, blocks] of [
+      [4, 1],
+      [5, 2],
+      [4, 4],
+    ] as const) {
+      const fixture = await converted('running');
+      assert.ok((await fixture.chains.simulated.reorganise(ONE, { depth, keep: [], blocks })).ok);
+      assert.deepEqual(fixture.stops, [[ONE, 'reorg']], `${depth} blocks are replaced by ${blocks}`);
+      assert.ok((await fixture.chains.resume(ONE)).ok);
+      assert.ok((await fixture.chains.simulated.mine(ONE, 9)).ok);
+      assert.equal(fixture.stops.length, 2);
+      await fixture.chains.stop();
+    }
+  });
+
   test('what an earlier version has booked of a chain stays expected: one that is dropped then stops it, after a start too (AMB-74)', async () => {
     const fixture = await converted('running');
     assert.deepEqual(

@@ -9,7 +9,15 @@ import { OFFER_MAX } from '../../src/chain/event-watch.ts';
 import { majorityHead } from '../../src/chain/range-verdict.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ALICE, BOB } from '../support/names.ts';
-import { EvmFixture, FAULTS, PLAIN_CHAIN, PLAIN_TOKEN, PLAIN_VAULT } from '../support/plain-evm.ts';
+import {
+  EvmFixture,
+  FAULTS,
+  PLAIN_CHAIN,
+  PLAIN_TOKEN,
+  PLAIN_VAULT,
+  SimulatedFixture,
+  type WatchFixture,
+} from '../support/plain-evm.ts';
 import { propertyParameters, storyOf } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -21,26 +29,191 @@ async function started(providers = 3, confirmations = 1): Promise<EvmFixture> {
   return fixture;
 }
 
-suite('event watch', () => {
-  for (const [name, confirmations] of [
-    ['chain 1', 4],
-    ['chain 42161', 15],
-    ['chain 143', 15],
-    ['chain 8453', 10],
-  ] as const) {
-    test(`${name}: not credited with ${confirmations - 1} confirmations, credited with ${confirmations} at the next poll (DEP-08, DEP-17 to DEP-20)`, async () => {
-      const fixture = await started(3, confirmations);
-      fixture.chain.mine(7);
-      fixture.chain.deposit([ALICE, 5n]);
-      fixture.chain.mine(confirmations - 2);
-      await fixture.settle();
-      assert.deepEqual(fixture.credits.credited, []);
-      fixture.chain.mine(1);
-      await fixture.watch.poll();
-      assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`]);
-    });
-  }
+/** What holds for the watch of every kind of chain is tested over the providers of each. */
+const KINDS = { 'an EVM chain': EvmFixture, 'a simulated chain': SimulatedFixture } as const;
 
+for (const [kind, Fixture] of Object.entries(KINDS)) {
+  const started = async (providers = 3, confirmations = 1): Promise<WatchFixture> => {
+    const fixture: WatchFixture = new Fixture(providers, confirmations);
+    await fixture.start();
+    return fixture;
+  };
+
+  suite(`event watch of ${kind}`, () => {
+    for (const [name, confirmations] of [
+      ['chain 1', 4],
+      ['chain 42161', 15],
+      ['chain 143', 15],
+      ['chain 8453', 10],
+    ] as const) {
+      test(`${name}: not credited with ${confirmations - 1} confirmations, credited with ${confirmations} at the next poll (DEP-08, DEP-17 to DEP-20)`, async () => {
+        const fixture = await started(3, confirmations);
+        fixture.chain.mine(7);
+        fixture.chain.deposit([ALICE, 5n]);
+        fixture.chain.mine(confirmations - 2);
+        await fixture.settle();
+        assert.deepEqual(fixture.credits.credited, []);
+        fixture.chain.mine(1);
+        await fixture.watch.poll();
+        assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`]);
+      });
+    }
+
+    test('AMB-84: a silent provider agrees with none: one of two is no majority, two of three are', async () => {
+      for (const [configured, silent, credits] of [
+        [2, 1, 0],
+        [3, 1, 1],
+        [3, 2, 0],
+        [5, 2, 1],
+        [4, 2, 0],
+      ] as const) {
+        const fixture = await started(configured);
+        for (const provider of fixture.providers.slice(0, silent)) provider.fault = 'unreachable';
+        fixture.chain.deposit([ALICE, 5n]);
+        await fixture.settle();
+        assert.equal(fixture.credits.credited.length, credits, `${silent} of ${configured} are silent`);
+      }
+    });
+
+    test('DEP-10: a restart reads again what was not saved and credits nothing twice', async () => {
+      const fixture = await started();
+      for (let index = 0; index < 5; index += 1) {
+        fixture.chain.deposit([ALICE, 5n], [BOB, BigInt(index + 1)]);
+        await fixture.settle();
+      }
+      for (const lost of [1, 2, 100]) {
+        await fixture.start(lost);
+        fixture.chain.deposit([BOB, 9n]);
+        await fixture.settle();
+        assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
+      }
+    });
+
+    test('while clearing is busy nothing is lost, and the order of each user stays', async () => {
+      const fixture = await started();
+      const many = Array.from({ length: 2 * OFFER_MAX + 7 }, (_, index): [UserId, bigint] => [
+        ALICE,
+        BigInt(index + 1),
+      ]);
+      fixture.chain.deposit(...many);
+      for (const refuses of [1, OFFER_MAX, 3]) {
+        fixture.credits.refuses = refuses;
+        await fixture.settle();
+      }
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
+    });
+
+    test('AMB-74: a deposit that vanishes after finality stops the chain, also after a restart, until it is resumed', async () => {
+      const fixture = await started(3, 2);
+      fixture.chain.mine(5);
+      fixture.chain.deposit([ALICE, 5n]);
+      fixture.chain.mine(3);
+      await fixture.settle();
+      fixture.chain.reorg(5, false);
+      fixture.chain.deposit([BOB, 6n]);
+      fixture.chain.mine(3);
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`]);
+      assert.equal(fixture.watch.state().stopped?.reason, 'reorg');
+      assert.equal(fixture.watch.state().stopped?.deposits, 1);
+      assert.ok(fixture.alarms.includes('booked events vanished'));
+
+      await fixture.start();
+      await fixture.settle();
+      assert.equal(fixture.credits.credited.length, 1, 'a stopped chain credits nothing after a restart');
+
+      await fixture.resume();
+      await fixture.settle();
+      // The counter of the vanished deposit credits nothing more (DEP-10).
+      fixture.chain.deposit([ALICE, 7n]);
+      fixture.chain.deposit([ALICE, 8n]);
+      fixture.chain.mine(1);
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`, `${BOB}/0/6`, `${ALICE}/1/8`]);
+      assert.equal(fixture.watch.state().stopped, null);
+    });
+
+    test('AMB-74: a final deposit that comes again in another block goes on without a stop and is credited once', async () => {
+      const fixture = await started(3, 2);
+      fixture.chain.mine(5);
+      fixture.chain.deposit([ALICE, 5n]);
+      fixture.chain.mine(3);
+      await fixture.settle();
+      fixture.chain.reorg(4, true);
+      fixture.chain.deposit([BOB, 6n]);
+      fixture.chain.mine(3);
+      await fixture.settle();
+      assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`, `${BOB}/0/6`]);
+      assert.deepEqual([fixture.watch.state().stopped, fixture.alarms], [null, ['final blocks were replaced']]);
+    });
+
+    test('AMB-74: a final deposit that a reorganisation moves into a block that is not final, and a second one drops, stops the chain, after a restart too', async () => {
+      for (const restarts of [false, true]) {
+        const fixture = await started(3, 4);
+        fixture.chain.mine(5);
+        fixture.chain.deposit([ALICE, 5n]);
+        fixture.chain.mine(3);
+        await fixture.settle();
+        assert.equal(fixture.credits.credited.length, 1);
+        // Block 6 is another one, and the deposit comes again in block 10 of 10: final is 7.
+        fixture.chain.reorg(4, false);
+        fixture.chain.deposit([ALICE, 5n]);
+        await fixture.settle();
+        assert.equal(fixture.watch.state().stopped, null);
+        assert.equal(fixture.saved.at(-1)?.missing.length, 1, 'booked, and not read again');
+        if (restarts) await fixture.start();
+        fixture.chain.reorg(1, false);
+        await fixture.settle();
+        assert.equal(fixture.watch.state().stopped?.reason, 'reorg');
+        assert.equal(fixture.watch.state().stopped?.deposits, 1);
+        assert.deepEqual(await fixture.resume(), [`${ALICE}/0/${PLAIN_TOKEN}/5`]);
+        await fixture.settle();
+        assert.deepEqual([fixture.watch.state().stopped, fixture.credits.credited.length], [null, 1]);
+      }
+    });
+
+    test('a resumption waits for a majority that decides what has vanished', async () => {
+      const fixture = await started(3, 1);
+      fixture.chain.mine(5);
+      fixture.chain.deposit([ALICE, 5n]);
+      await fixture.settle();
+      fixture.chain.reorg(1, false);
+      await fixture.settle();
+      for (const provider of fixture.providers.slice(1)) provider.fault = 'unreachable';
+      assert.equal(await fixture.watch.vanished(0), null);
+      assert.notEqual(fixture.watch.state().stopped, null);
+      for (const provider of fixture.providers) provider.fault = 'none';
+      assert.equal((await fixture.resume()).length, 1);
+    });
+
+    test('property: whatever a minority does, and however often it restarts, the credits are the final deposits (DEP-07 to DEP-10)', async () => {
+      const steps = ['mine', 'deposit', 'reorg', 'restart', 'fault', 'busy', 'poll', 'silence'] as const;
+      await fc.assert(
+        fc.asyncProperty(storyOf(steps, [10, 120]), fc.integer({ min: 1, max: 5 }), async (story, confirmations) => {
+          const fixture = await started(3, confirmations);
+          for (const [step, pick] of story) {
+            await played(fixture, steps[step] ?? 'poll', pick);
+            const final = fixture.chain.deposits(fixture.chain.head - confirmations + 1);
+            for (const user of PEOPLE) {
+              const credited = ofUser(fixture.credits.credited, user);
+              assert.deepEqual(credited, ofUser(final, user).slice(0, credited.length));
+            }
+          }
+          for (const provider of fixture.providers) provider.fault = 'none';
+          fixture.credits.refuses = 0;
+          fixture.chain.mine(confirmations);
+          await fixture.settle();
+          assert.deepEqual([...fixture.credits.credited].sort(), [...fixture.chain.deposits()].sort());
+          assert.deepEqual([fixture.watch.state().stopped, fixture.alarms], [null, []]);
+        }),
+        propertyParameters(150),
+      );
+    });
+  });
+}
+
+suite('event watch', () => {
   test('DEP-21: the number of confirmations is read at each poll', async () => {
     const fixture = await started(1, 10);
     fixture.chain.deposit([ALICE, 5n]);
@@ -83,22 +256,6 @@ suite('event watch', () => {
     });
   }
 
-  test('AMB-84: a silent provider agrees with none: one of two is no majority, two of three are', async () => {
-    for (const [configured, silent, credits] of [
-      [2, 1, 0],
-      [3, 1, 1],
-      [3, 2, 0],
-      [5, 2, 1],
-      [4, 2, 0],
-    ] as const) {
-      const fixture = await started(configured);
-      for (const provider of fixture.providers.slice(0, silent)) provider.fault = 'unreachable';
-      fixture.chain.deposit([ALICE, 5n]);
-      await fixture.settle();
-      assert.equal(fixture.credits.credited.length, credits, `${silent} of ${configured} are silent`);
-    }
-  });
-
   test('AMB-84: two of four that falsify alike are no majority, and neither are the two others', async () => {
     for (const fault of ['forges', 'forked'] as const) {
       const fixture = await started(4);
@@ -122,20 +279,6 @@ suite('event watch', () => {
     assert.equal(majorityHead([1_000_000, 7, null]), 7);
   });
 
-  test('DEP-10: a restart reads again what was not saved and credits nothing twice', async () => {
-    const fixture = await started();
-    for (let index = 0; index < 5; index += 1) {
-      fixture.chain.deposit([ALICE, 5n], [BOB, BigInt(index + 1)]);
-      await fixture.settle();
-    }
-    for (const lost of [1, 2, 100]) {
-      await fixture.start(lost);
-      fixture.chain.deposit([BOB, 9n]);
-      await fixture.settle();
-      assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
-    }
-  });
-
   test('deposits made while the node was down are found in ranges, in the order of the chain', async () => {
     const fixture = await started();
     fixture.chain.mine(3_000);
@@ -157,18 +300,6 @@ suite('event watch', () => {
     assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
   });
 
-  test('while clearing is busy nothing is lost, and the order of each user stays', async () => {
-    const fixture = await started();
-    const many = Array.from({ length: 2 * OFFER_MAX + 7 }, (_, index): [UserId, bigint] => [ALICE, BigInt(index + 1)]);
-    fixture.chain.deposit(...many);
-    for (const refuses of [1, OFFER_MAX, 3]) {
-      fixture.credits.refuses = refuses;
-      await fixture.settle();
-    }
-    await fixture.settle();
-    assert.deepEqual(fixture.credits.credited, fixture.chain.deposits());
-  });
-
   test('DEP-09: a reorganisation before finality moves a deposit or drops it, and only what is final is credited', async () => {
     const fixture = await started(3, 4);
     fixture.chain.deposit([ALICE, 5n]);
@@ -183,89 +314,6 @@ suite('event watch', () => {
     await fixture.settle();
     assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/6`]);
     assert.deepEqual(fixture.alarms, []);
-  });
-
-  test('AMB-74: a deposit that vanishes after finality stops the chain, also after a restart, until it is resumed', async () => {
-    const fixture = await started(3, 2);
-    fixture.chain.mine(5);
-    fixture.chain.deposit([ALICE, 5n]);
-    fixture.chain.mine(3);
-    await fixture.settle();
-    fixture.chain.reorg(5, false);
-    fixture.chain.deposit([BOB, 6n]);
-    fixture.chain.mine(3);
-    await fixture.settle();
-    assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`]);
-    assert.equal(fixture.watch.state().stopped?.reason, 'reorg');
-    assert.equal(fixture.watch.state().stopped?.deposits, 1);
-    assert.ok(fixture.alarms.includes('booked events vanished'));
-
-    await fixture.start();
-    await fixture.settle();
-    assert.equal(fixture.credits.credited.length, 1, 'a stopped chain credits nothing after a restart');
-
-    await fixture.resume();
-    await fixture.settle();
-    // The counter of the vanished deposit credits nothing more (DEP-10).
-    fixture.chain.deposit([ALICE, 7n]);
-    fixture.chain.deposit([ALICE, 8n]);
-    fixture.chain.mine(1);
-    await fixture.settle();
-    assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`, `${BOB}/0/6`, `${ALICE}/1/8`]);
-    assert.equal(fixture.watch.state().stopped, null);
-  });
-
-  test('AMB-74: a final deposit that comes again in another block goes on without a stop and is credited once', async () => {
-    const fixture = await started(3, 2);
-    fixture.chain.mine(5);
-    fixture.chain.deposit([ALICE, 5n]);
-    fixture.chain.mine(3);
-    await fixture.settle();
-    fixture.chain.reorg(4, true);
-    fixture.chain.deposit([BOB, 6n]);
-    fixture.chain.mine(3);
-    await fixture.settle();
-    assert.deepEqual(fixture.credits.credited, [`${ALICE}/0/5`, `${BOB}/0/6`]);
-    assert.deepEqual([fixture.watch.state().stopped, fixture.alarms], [null, ['final blocks were replaced']]);
-  });
-
-  test('AMB-74: a final deposit that a reorganisation moves into a block that is not final, and a second one drops, stops the chain, after a restart too', async () => {
-    for (const restarts of [false, true]) {
-      const fixture = await started(3, 4);
-      fixture.chain.mine(5);
-      fixture.chain.deposit([ALICE, 5n]);
-      fixture.chain.mine(3);
-      await fixture.settle();
-      assert.equal(fixture.credits.credited.length, 1);
-      // Block 6 is another one, and the deposit comes again in block 10 of 10: final is 7.
-      fixture.chain.reorg(4, false);
-      fixture.chain.deposit([ALICE, 5n]);
-      await fixture.settle();
-      assert.equal(fixture.watch.state().stopped, null);
-      assert.equal(fixture.saved.at(-1)?.missing.length, 1, 'booked, and not read again');
-      if (restarts) await fixture.start();
-      fixture.chain.reorg(1, false);
-      await fixture.settle();
-      assert.equal(fixture.watch.state().stopped?.reason, 'reorg');
-      assert.equal(fixture.watch.state().stopped?.deposits, 1);
-      assert.deepEqual(await fixture.resume(), [`${ALICE}/0/${PLAIN_TOKEN}/5`]);
-      await fixture.settle();
-      assert.deepEqual([fixture.watch.state().stopped, fixture.credits.credited.length], [null, 1]);
-    }
-  });
-
-  test('a resumption waits for a majority that decides what has vanished', async () => {
-    const fixture = await started(3, 1);
-    fixture.chain.mine(5);
-    fixture.chain.deposit([ALICE, 5n]);
-    await fixture.settle();
-    fixture.chain.reorg(1, false);
-    await fixture.settle();
-    for (const provider of fixture.providers.slice(1)) provider.fault = 'unreachable';
-    assert.equal(await fixture.watch.vanished(0), null);
-    assert.notEqual(fixture.watch.state().stopped, null);
-    for (const provider of fixture.providers) provider.fault = 'none';
-    assert.equal((await fixture.resume()).length, 1);
   });
 
   test('a final deposit that comes again with another amount stops the chain', async () => {
@@ -403,30 +451,6 @@ suite('event watch', () => {
     );
   });
 
-  test('property: whatever a minority does, and however often it restarts, the credits are the final deposits (DEP-07 to DEP-10)', async () => {
-    const steps = ['mine', 'deposit', 'reorg', 'restart', 'fault', 'busy', 'poll', 'silence'] as const;
-    await fc.assert(
-      fc.asyncProperty(storyOf(steps, [10, 120]), fc.integer({ min: 1, max: 5 }), async (story, confirmations) => {
-        const fixture = await started(3, confirmations);
-        for (const [step, pick] of story) {
-          await played(fixture, steps[step] ?? 'poll', pick);
-          const final = fixture.chain.deposits(fixture.chain.head - confirmations + 1);
-          for (const user of PEOPLE) {
-            const credited = ofUser(fixture.credits.credited, user);
-            assert.deepEqual(credited, ofUser(final, user).slice(0, credited.length));
-          }
-        }
-        for (const provider of fixture.providers) provider.fault = 'none';
-        fixture.credits.refuses = 0;
-        fixture.chain.mine(confirmations);
-        await fixture.settle();
-        assert.deepEqual([...fixture.credits.credited].sort(), [...fixture.chain.deposits()].sort());
-        assert.deepEqual([fixture.watch.state().stopped, fixture.alarms], [null, []]);
-      }),
-      propertyParameters(150),
-    );
-  });
-
   test('the cursor survives as it was, in a file that is whole or refused, and its memory is bounded', async () => {
     const store = new CursorStore(temporaryDirectory());
     assert.equal(await store.load(PLAIN_CHAIN, 'deposit'), null);
@@ -457,7 +481,7 @@ function ofUser(names: readonly string[], user: UserId): readonly string[] {
 }
 
 /** One step of a run; at most one provider is at fault, except for silence. */
-async function played(fixture: EvmFixture, step: string, pick: number): Promise<void> {
+async function played(fixture: WatchFixture, step: string, pick: number): Promise<void> {
   const { chain, providers, credits } = fixture;
   switch (step) {
     case 'mine':
@@ -480,7 +504,7 @@ async function played(fixture: EvmFixture, step: string, pick: number): Promise<
     case 'fault': {
       for (const provider of providers) provider.fault = 'none';
       const provider = providers[pick % providers.length];
-      if (provider !== undefined) provider.fault = FAULTS[(pick >>> 4) % FAULTS.length] ?? 'none';
+      if (provider !== undefined) provider.fault = fixture.faults[(pick >>> 4) % fixture.faults.length] ?? 'none';
       return;
     }
     case 'silence':

@@ -50,6 +50,7 @@ class Market {
       store: { load: async () => null, save: async () => undefined },
       providers: market.providers,
       confirmations: () => 1,
+      isForkWhole: false,
       approvalEnds: null,
       offer: async (deposits) => deposits.map((deposit) => market.credits.take(deposit)),
       log,

@@ -7,7 +7,10 @@ import type { Anchor, ChainProvider, RangeReply, Sight } from '../../src/chain/c
 import type { EventCursor } from '../../src/chain/event-cursor.ts';
 import { type BookingReply, EventWatch, type WatchLog } from '../../src/chain/event-watch.ts';
 import type { LogFilter } from '../../src/chain/evm-answers.ts';
+import type { SimulatedChain } from '../../src/chain/simulated-chain.ts';
+import { SimulatedProvider } from '../../src/chain/simulated-provider.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
+import { chainAt, DEPOSIT, STARTED_NS } from './chain-world.ts';
 
 export const PLAIN_VAULT: string = '0d'.repeat(20);
 export const PLAIN_TOKEN: string = '5a'.repeat(20).padEnd(64, '0');
@@ -206,10 +209,90 @@ export class PlainCredits {
   }
 }
 
+/** A chain as the tests of a watch move it, of any kind. */
+export interface MovableChain {
+  readonly head: number;
+  mine(count: number): void;
+  deposit(...deposits: readonly PlainDeposit[]): number;
+  reorg(depth: number, keepsDeposits: boolean): void;
+  deposits(through?: number): readonly string[];
+}
+
+interface FaultyProvider extends ChainProvider {
+  fault: Fault;
+}
+
+/** A simulated chain; each deposit is in a block of its own. */
+class MovableSimulatedChain implements MovableChain {
+  readonly chain: SimulatedChain = chainAt(0);
+
+  get head(): number {
+    return this.chain.head;
+  }
+
+  mine(count: number): void {
+    this.chain.mine(count, STARTED_NS);
+  }
+
+  deposit(...deposits: readonly PlainDeposit[]): number {
+    for (const [user, baseUnits] of deposits) this.chain.deposit({ ...DEPOSIT, user, baseUnits }, STARTED_NS);
+    return this.head;
+  }
+
+  reorg(depth: number, keepsDeposits: boolean): void {
+    const from = this.head - depth;
+    const last = this.chain.state().blocks.filter(({ number }) => number > from);
+    const keep = keepsDeposits ? last.map(({ tx }) => tx) : [];
+    const done = this.chain.reorganise({ depth, keep, blocks: depth }, STARTED_NS);
+    if (!done.ok) throw new Error(done.reject.message);
+  }
+
+  deposits(through: number = this.head): readonly string[] {
+    return this.chain
+      .logsFrom(0)
+      .filter(({ blockNumber }) => blockNumber <= through)
+      .map(nameOf);
+  }
+}
+
+const SIMULATED_FAULTS = {
+  none: 'none',
+  unreachable: 'unreachable',
+  lagging: 'lagging',
+  omits: 'omit_logs',
+  forges: 'forge_amount',
+} as const;
+
+/** A provider of the product, with a fault by the name of the tests. */
+class FaultySimulatedProvider extends SimulatedProvider implements FaultyProvider {
+  readonly #chain: SimulatedChain;
+  readonly #index: number;
+  #fault: Fault = 'none';
+
+  constructor(chain: SimulatedChain, index: number) {
+    super(chain, index);
+    this.#chain = chain;
+    this.#index = index;
+  }
+
+  get fault(): Fault {
+    return this.#fault;
+  }
+
+  set fault(name: Fault) {
+    const fault = SIMULATED_FAULTS[name as keyof typeof SIMULATED_FAULTS] ?? 'none';
+    this.#fault = name;
+    this.#chain.setProvider(this.#index, { fault, lagBlocks: fault === 'lagging' ? 3 : 0 });
+  }
+}
+
 /** A watch over plain providers, with every saved cursor, so that a restart can begin at any of them. */
-export class EvmFixture {
-  readonly chain: PlainEvm = new PlainEvm();
-  readonly providers: readonly PlainProvider[];
+export class WatchFixture<Chain extends MovableChain = MovableChain, Provider extends FaultyProvider = FaultyProvider> {
+  readonly chain: Chain;
+  readonly providers: readonly Provider[];
+  /** Those that a provider of this kind can have. */
+  readonly faults: readonly Fault[];
+  readonly #isForkWhole: boolean;
   readonly credits: PlainCredits = new PlainCredits();
   readonly saved: EventCursor[] = [];
   readonly alarms: string[] = [];
@@ -217,11 +300,16 @@ export class EvmFixture {
   nowMs = 0;
   #watch: EventWatch | null = null;
 
-  constructor(providers = 3, confirmations = 1) {
-    this.providers = Array.from({ length: providers }, (_, index) => {
-      return new PlainProvider(this.chain, (index + 1).toString(16).padStart(8, 'a'));
-    });
-    this.confirmations = confirmations;
+  constructor(
+    chain: Chain,
+    providers: readonly Provider[],
+    kind: { readonly faults: readonly Fault[]; readonly isForkWhole: boolean; readonly confirmations: number },
+  ) {
+    this.chain = chain;
+    this.providers = providers;
+    this.faults = kind.faults;
+    this.#isForkWhole = kind.isForkWhole;
+    this.confirmations = kind.confirmations;
   }
 
   get watch(): EventWatch {
@@ -247,6 +335,7 @@ export class EvmFixture {
       },
       providers: this.providers,
       confirmations: () => this.confirmations,
+      isForkWhole: this.#isForkWhole,
       approvalEnds: null,
       offer: async (deposits) => deposits.map((deposit) => this.credits.take(deposit)),
       log,
@@ -274,5 +363,26 @@ export class EvmFixture {
   async settle(): Promise<number> {
     for (let polls = 1; polls < 10_000; polls += 1) if ((await this.watch.poll()) === 'idle') return polls;
     throw new Error('polling does not come to an end');
+  }
+}
+
+/** Over the simplest chain and providers. */
+export class EvmFixture extends WatchFixture<PlainEvm, PlainProvider> {
+  constructor(providers = 3, confirmations = 1) {
+    const chain = new PlainEvm();
+    const all = Array.from({ length: providers }, (_, index) => {
+      return new PlainProvider(chain, (index + 1).toString(16).padStart(8, 'a'));
+    });
+    super(chain, all, { faults: FAULTS, isForkWhole: false, confirmations });
+  }
+}
+
+/** Over a simulated chain and its providers. */
+export class SimulatedFixture extends WatchFixture {
+  constructor(providers = 3, confirmations = 1) {
+    const chain = new MovableSimulatedChain();
+    const all = Array.from({ length: providers }, (_, index) => new FaultySimulatedProvider(chain.chain, index));
+    const faults = Object.keys(SIMULATED_FAULTS) as readonly Fault[];
+    super(chain, all, { faults, isForkWhole: true, confirmations });
   }
 }
