@@ -323,6 +323,18 @@ const CLUSTER: readonly Mutant[] = [
     caughtBy: 'test/cluster/protocol',
   },
   {
+    breaks: 'the servers are sent the end that the stream must have',
+    site: 'expected-end-is-sent',
+    change: removed,
+    caughtBy: 'test/cluster/stream-log',
+  },
+  {
+    breaks: 'an answer to a get has no gap, and none before it',
+    site: 'batch-without-a-gap',
+    change: condition('found === null'),
+    caughtBy: 'test/cluster/stream-log',
+  },
+  {
     breaks: 'a guest that was suspended has no lease',
     site: 'lease-of-a-suspended-guest',
     change: condition('false'),

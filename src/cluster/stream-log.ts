@@ -1,0 +1,422 @@
+/**
+ * The journal stream and what goes with it on the NATS servers of a cluster (cluster.md 4): the only module that loads
+ * `@nats-io/*`, and only where a cluster is configured. It decides nothing; protocol.ts does.
+ *
+ * Every call has an end: an answer, or none within its time. Rules, each against something that was seen of JetStream:
+ *
+ *   - exclusive is an append by the expected last sequence of the stream, not of a subject; no message ids, whose memory grows
+ *   - no consumer for the journal: its log is republished, what is missed is read by direct gets, and a gap is the reader's to see
+ *   - a direct get may be answered by a server that is behind: an empty answer is no end
+ *   - `no responders`, also shown as JetStream not being enabled, is an election: the outcome is not known
+ *   - health is what was acknowledged; what a server says of itself is only shown
+ *   - a silent peer is found by a ping each 400 ms; all servers are in the list
+ *   - records have 1,000,000 bytes at most; a full stream refuses (`discard: new`) and never drops
+ *   - the stream is made by `cluster init` alone: one that is gone is lost, not new
+ *   - three fixed servers: no peer is removed, no leaf node, mirror or source is used
+ */
+import { readFileSync } from 'node:fs';
+import { jetstream } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
+import {
+  type ConnectionOptions,
+  connect,
+  createInbox,
+  credsAuthenticator,
+  headers,
+  type Msg,
+  type NatsConnection,
+  usernamePasswordAuthenticator,
+} from '@nats-io/transport-node';
+import { assert } from '../core/assert.ts';
+import { REPLICATED_RECORD_BYTES_MAX } from '../storage/journal-record.ts';
+import type { AppendAnswer, StreamMessage } from './events.ts';
+import { type StreamNames, streamNames } from './stream-names.ts';
+
+/** An append, and each question to the stream. */
+const ANSWER_MS = 400;
+/** Changes of streams, which go through the servers' own election. */
+const CHANGE_MS = 5_000;
+const CONNECT_MS = 2_000;
+const RECONNECT_MS = 50;
+const PING_MS = 400;
+const PINGS_OUT = 2;
+/** Messages of one direct get, and their bytes. */
+const BATCH = 256;
+const BATCH_BYTES = 8 << 20;
+/** Between two messages of an answer. */
+const BATCH_SILENCE_MS = 1_000;
+const TAPE_AGE_NS: number = 8 * 86_400 * 1e9;
+const DUPLICATE_WINDOW_NS: number = 100 * 1e6;
+
+const WRONG_LAST_SEQUENCE = 10_071;
+const NOT_FOUND = 10_059;
+const NAME_IN_USE = 10_058;
+
+interface StreamLogOptions {
+  readonly cluster: string;
+  /** Of this process: shown by the servers. */
+  readonly node: string;
+  readonly servers: readonly string[];
+  /** A `.creds` file of NATS, or a file with one line `user:password`; null for none. */
+  readonly credentialsFile: string | null;
+  readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string } | null;
+  readonly dataVersion: string;
+}
+
+interface JournalInfo {
+  /** Sequence of the first record, or of the one that comes first. */
+  readonly first: number;
+  readonly end: number;
+  readonly bytes: number;
+  /** 0 for no limit. */
+  readonly bytesMax: number;
+  /** Name of its server. */
+  readonly leader: string;
+  readonly others: readonly { readonly name: string; readonly isCurrent: boolean }[];
+}
+
+interface JournalStreamOptions {
+  /** Sequence of its first record. */
+  readonly firstSequence: number;
+  /** 1 for tests on one server, else 3. */
+  readonly replicas: number;
+  readonly bytesMax: number;
+}
+
+interface ApiAnswer {
+  readonly error?: { readonly code: number; readonly err_code: number; readonly description: string };
+  readonly seq?: number;
+  readonly stream?: string;
+  readonly purged?: number;
+  readonly success?: boolean;
+  readonly state?: { readonly first_seq: number; readonly last_seq: number; readonly bytes: number };
+  readonly config?: { readonly max_bytes: number };
+  readonly cluster?: {
+    readonly leader?: string;
+    readonly replicas?: readonly { readonly name: string; readonly current: boolean; readonly offline?: boolean }[];
+  };
+}
+
+/** A change of a stream that the servers refused, or did not answer. */
+export class StreamError extends Error {
+  override readonly name = 'StreamError';
+  /** Of JetStream's errors; 0 for no answer. */
+  readonly code: number;
+
+  constructor(what: string, code: number) {
+    super(what);
+    this.code = code;
+  }
+}
+
+export class StreamLog {
+  readonly names: StreamNames;
+  readonly #connection: NatsConnection;
+  readonly #dataVersion: string;
+
+  private constructor(connection: NatsConnection, { cluster, dataVersion }: StreamLogOptions) {
+    this.#connection = connection;
+    this.names = streamNames(cluster);
+    this.#dataVersion = dataVersion;
+  }
+
+  /** @throws Error when no server answers within 2 s, or none takes the credentials. */
+  static async connect(options: StreamLogOptions): Promise<StreamLog> {
+    const { servers, credentialsFile, tls, cluster, node } = options;
+    const settings: ConnectionOptions = {
+      servers: [...servers],
+      name: `ringbook ${cluster} ${node}`,
+      timeout: CONNECT_MS,
+      pingInterval: PING_MS,
+      maxPingOut: PINGS_OUT,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_MS,
+      reconnectJitter: RECONNECT_MS,
+      ignoreClusterUpdates: true,
+      ...(credentialsFile === null ? {} : { authenticator: authenticatorOf(readFileSync(credentialsFile)) }),
+      ...(tls === null ? {} : { tls: { ...tls } }),
+    };
+    return new StreamLog(await connect(settings), options);
+  }
+
+  /** Name of the server that this process is connected to; null while there is none. */
+  get server(): string | null {
+    return this.#connection.info?.server_name ?? null;
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  // ---- the journal
+
+  /**
+   * Appends one record. @param expectedEnd the end that the stream must have, its last sequence.
+   *
+   * @returns `unknown` for no answer within 400 ms, an election, a full stream: it may be there or come to be there.
+   */
+  async append(bytes: Uint8Array, expectedEnd: number): Promise<AppendAnswer> {
+    assert(bytes.length <= REPLICATED_RECORD_BYTES_MAX, 'a record of a cluster has 1,000,000 bytes at most');
+    const head = headers();
+    // mutant: expected-end-is-sent
+    head.set('Nats-Expected-Last-Sequence', `${expectedEnd}`);
+    head.set('Nats-Expected-Stream', this.names.journal);
+    head.set('Rb-Data', this.#dataVersion);
+    const answer = await this.#ask(this.names.journalSubject, bytes, ANSWER_MS, head);
+    if (answer === null) return { kind: 'unknown' };
+    if (answer.error === undefined) {
+      const { seq, stream } = answer;
+      return seq === undefined || stream !== this.names.journal
+        ? { kind: 'unknown' }
+        : { kind: 'stored', sequence: seq };
+    }
+    const end = /wrong last sequence: (\d+)/.exec(answer.error.description)?.[1];
+    if (answer.error.err_code !== WRONG_LAST_SEQUENCE || end === undefined) return { kind: 'unknown' };
+    return { kind: 'refused', end: Number(end) };
+  }
+
+  /** Up to 256 messages from a sequence on, without a gap; none proves nothing. */
+  async get(from: number): Promise<readonly StreamMessage[]> {
+    const messages: StreamMessage[] = [];
+    let next = from;
+    const request = Buffer.from(JSON.stringify({ seq: from, batch: BATCH, max_bytes: BATCH_BYTES }));
+    await this.#askMany(`$JS.API.DIRECT.GET.${this.names.journal}`, request, (message) => {
+      const found = this.#messageOf(message);
+      // mutant: batch-without-a-gap
+      if (found === null || found.sequence !== next) return false;
+      messages.push(found);
+      next += 1;
+      return messages.length < BATCH;
+    });
+    return messages;
+  }
+
+  /** By the stream's leader; null for no answer, or no leader. */
+  async info(): Promise<JournalInfo | null> {
+    const answer = await this.#ask(`$JS.API.STREAM.INFO.${this.names.journal}`, new Uint8Array(), ANSWER_MS);
+    const { state, config, cluster } = answer ?? {};
+    if (answer === null || answer.error !== undefined || state === undefined) return null;
+    const leader = cluster?.leader ?? '';
+    if (cluster !== undefined && leader === '') return null;
+    return {
+      first: state.first_seq,
+      end: state.last_seq,
+      bytes: state.bytes,
+      bytesMax: Math.max(config?.max_bytes ?? 0, 0),
+      leader,
+      others: (cluster?.replicas ?? []).map(({ name, current, offline }) => ({
+        name,
+        isCurrent: current && offline !== true,
+      })),
+    };
+  }
+
+  /** Each record as soon as it is stored; some may never come. */
+  follow(heard: (message: StreamMessage) => void): void {
+    this.#connection.subscribe(this.names.log, {
+      callback: (error, message) => {
+        const found = error === null ? this.#messageOf(message) : null;
+        if (found !== null) heard(found);
+      },
+    });
+  }
+
+  /** Moves the stream's leader to another server. @returns whether the servers took it. */
+  async stepDown(preferred: string): Promise<boolean> {
+    const request = Buffer.from(JSON.stringify({ placement: { preferred } }));
+    const answer = await this.#ask(`$JS.API.STREAM.LEADER.STEPDOWN.${this.names.journal}`, request, CHANGE_MS);
+    return answer?.success === true;
+  }
+
+  /** Removes the records below a sequence; the numbering goes on. @throws StreamError. */
+  async purgeBelow(sequence: number): Promise<void> {
+    await this.#change(`$JS.API.STREAM.PURGE.${this.names.journal}`, { seq: sequence });
+  }
+
+  /** Makes the journal stream: `cluster init` alone does. @throws StreamError when it is there, or cannot be made. */
+  async createJournal({ firstSequence, replicas, bytesMax }: JournalStreamOptions): Promise<void> {
+    const { journal, journalSubject, log } = this.names;
+    if (await this.#isThere(journal)) throw new StreamError(`the stream ${journal} is there`, NAME_IN_USE);
+    await this.#change(`$JS.API.STREAM.CREATE.${journal}`, {
+      name: journal,
+      subjects: [journalSubject],
+      retention: 'limits',
+      storage: 'file',
+      num_replicas: replicas,
+      discard: 'new',
+      max_bytes: bytesMax,
+      max_msg_size: REPLICATED_RECORD_BYTES_MAX + 1_024,
+      max_msgs: -1,
+      max_age: 0,
+      max_consumers: -1,
+      first_seq: firstSequence,
+      deny_delete: true,
+      allow_direct: true,
+      duplicate_window: DUPLICATE_WINDOW_NS,
+      republish: { src: journalSubject, dest: log },
+    });
+  }
+
+  // ---- tape, snapshots, the other nodes
+
+  /** Makes the stream of confirmed trades and the bucket of snapshots. @throws StreamError when one cannot be made. */
+  async createTapeAndSnapshots(replicas: number, tapeBytesMax: number): Promise<void> {
+    const { tape, tapeSubjects } = this.names;
+    await this.#change(`$JS.API.STREAM.CREATE.${tape}`, {
+      name: tape,
+      subjects: [`${tapeSubjects}.*`],
+      retention: 'limits',
+      storage: 'file',
+      num_replicas: replicas,
+      discard: 'old',
+      max_bytes: tapeBytesMax,
+      max_age: TAPE_AGE_NS,
+      allow_direct: true,
+      duplicate_window: DUPLICATE_WINDOW_NS,
+    });
+    await this.#objects().create(this.names.snapshots, { replicas });
+  }
+
+  /** @returns whether the tape has it. A trade that is put twice is there twice: readers go by its id. */
+  async putTrade(marketIndex: number, json: Uint8Array): Promise<boolean> {
+    const answer = await this.#ask(`${this.names.tapeSubjects}.${marketIndex}`, json, ANSWER_MS);
+    return answer !== null && answer.error === undefined;
+  }
+
+  /** @param name `<data version>/<sequence>`. @throws Error when it is not stored. */
+  async putSnapshot(name: string, bytes: ReadableStream<Uint8Array>): Promise<void> {
+    const bucket = await this.#objects().open(this.names.snapshots);
+    await bucket.put({ name }, bytes);
+  }
+
+  /** Null when there is none. The SHA-256 is checked at the end of the stream, which fails where it is another. */
+  async snapshot(name: string): Promise<ReadableStream<Uint8Array> | null> {
+    const bucket = await this.#objects().open(this.names.snapshots);
+    return (await bucket.get(name))?.data ?? null;
+  }
+
+  async snapshotNames(): Promise<readonly string[]> {
+    const bucket = await this.#objects().open(this.names.snapshots);
+    return (await bucket.list()).map(({ name }) => name);
+  }
+
+  async deleteSnapshot(name: string): Promise<void> {
+    const bucket = await this.#objects().open(this.names.snapshots);
+    await bucket.delete(name);
+  }
+
+  /** Without an answer: what is not received is reported again. */
+  publishApplied(report: Uint8Array): void {
+    this.#connection.publish(this.names.applied, report);
+  }
+
+  onApplied(heard: (report: Uint8Array) => void): void {
+    this.#connection.subscribe(this.names.applied, {
+      callback: (error, { data }) => {
+        if (error === null) heard(data);
+      },
+    });
+  }
+
+  /** Answers `rb.C.status` and `rb.C.status.<node>`. */
+  answerStatus(node: string, answer: () => Uint8Array): void {
+    for (const subject of [this.names.status, `${this.names.status}.${node}`]) {
+      this.#connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (error === null) message.respond(answer());
+        },
+      });
+    }
+  }
+
+  /** What all nodes and replicas answer within the time. */
+  async askStatus(withinMs: number): Promise<readonly Uint8Array[]> {
+    const answers: Uint8Array[] = [];
+    await this.#askMany(this.names.status, new Uint8Array(), ({ data }) => answers.push(data) < BATCH, withinMs);
+    return answers;
+  }
+
+  // ---- questions
+
+  #objects(): Objm {
+    return new Objm(jetstream(this.#connection, { timeout: CHANGE_MS }));
+  }
+
+  async #isThere(stream: string): Promise<boolean> {
+    const answer = await this.#ask(`$JS.API.STREAM.INFO.${stream}`, new Uint8Array(), CHANGE_MS);
+    if (answer === null) throw new StreamError(`no answer about the stream ${stream}`, 0);
+    return answer.error?.err_code !== NOT_FOUND;
+  }
+
+  async #change(subject: string, change: object): Promise<void> {
+    const answer = await this.#ask(subject, Buffer.from(JSON.stringify(change)), CHANGE_MS);
+    if (answer === null) throw new StreamError(`no answer to ${subject}`, 0);
+    if (answer.error !== undefined)
+      throw new StreamError(`${subject}: ${answer.error.description}`, answer.error.err_code);
+  }
+
+  /** Null for no answer in time, no responders, a lost connection, or an answer that cannot be read. */
+  async #ask(
+    subject: string,
+    data: Uint8Array,
+    timeout: number,
+    head?: ReturnType<typeof headers>,
+  ): Promise<ApiAnswer | null> {
+    try {
+      const options = head === undefined ? { timeout } : { timeout, headers: head };
+      const { data: answer } = await this.#connection.request(subject, data, options);
+      return JSON.parse(Buffer.from(answer).toString('utf8')) as ApiAnswer;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Gives answers to `take` until it returns false, the answer ends, or nothing comes for a second. */
+  #askMany(
+    subject: string,
+    data: Uint8Array,
+    take: (message: Msg) => boolean,
+    withinMs: number = BATCH_SILENCE_MS,
+  ): Promise<void> {
+    return new Promise((resolve) => {
+      const inbox = createInbox();
+      const end = (): void => {
+        clearTimeout(timer);
+        subscription.unsubscribe();
+        resolve();
+      };
+      let timer = setTimeout(end, withinMs);
+      const subscription = this.#connection.subscribe(inbox, {
+        callback: (error, message) => {
+          // A status without a payload ends the answer: end of batch, not found, no responders.
+          if (error !== null || (message.headers?.code ?? 0) !== 0 || !take(message)) {
+            end();
+            return;
+          }
+          if (withinMs !== BATCH_SILENCE_MS) return;
+          clearTimeout(timer);
+          timer = setTimeout(end, BATCH_SILENCE_MS);
+        },
+      });
+      try {
+        this.#connection.publish(subject, data, { reply: inbox });
+      } catch {
+        end();
+      }
+    });
+  }
+
+  #messageOf({ headers: head, data }: Msg): StreamMessage | null {
+    const sequence = Number(head?.get('Nats-Sequence') ?? '');
+    if (!Number.isSafeInteger(sequence) || sequence <= 0) return null;
+    return { sequence, bytes: new Uint8Array(data), dataVersion: head?.get('Rb-Data') ?? '' };
+  }
+}
+
+function authenticatorOf(file: Uint8Array): ReturnType<typeof credsAuthenticator> {
+  const text = Buffer.from(file).toString('utf8').trim();
+  if (text.includes('-----BEGIN')) return credsAuthenticator(file);
+  const colon = text.indexOf(':');
+  assert(colon > 0 && !text.includes('\n'), 'a credentials file is a .creds file of NATS, or one line user:password');
+  return usernamePasswordAuthenticator(text.slice(0, colon), text.slice(colon + 1));
+}

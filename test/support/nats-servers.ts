@@ -1,0 +1,292 @@
+/**
+ * NATS servers of a cluster on loopback, as `cluster.md` wants them: three with `sync_interval: always`, routes, an account of the
+ * cluster and users with the rights of section 10. In temporary directories; killed with the test process.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { streamNames } from '../../src/cluster/stream-names.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const TOOLS = 'tools/nats';
+const BUILD_MS = 240_000;
+const READY_MS = 20_000;
+export const USERS = ['node', 'replica', 'follower'] as const;
+export type User = (typeof USERS)[number];
+
+/**
+ * The server's program: `RINGBOOK_NATS_SERVER`, else the one that tools/nats has, else it is built there where Go is.
+ *
+ * @returns null, with the reason for a skipped test, where there is none.
+ */
+export function natsServer(): { readonly path: string } | { readonly missing: string } {
+  const named = process.env['RINGBOOK_NATS_SERVER'] ?? '';
+  if (named !== '')
+    return isProgram(named) ? { path: named } : { missing: `RINGBOOK_NATS_SERVER: ${named} is no program` };
+  const built = join(process.cwd(), TOOLS, 'bin', 'nats-server');
+  if (isProgram(built)) return { path: built };
+  const go = spawnSync('go', ['build', '-o', 'bin/nats-server', 'github.com/nats-io/nats-server/v2'], {
+    cwd: TOOLS,
+    timeout: BUILD_MS,
+    stdio: 'ignore',
+  });
+  if (go.status === 0 && isProgram(built)) return { path: built };
+  return { missing: `no nats-server: set RINGBOOK_NATS_SERVER, or build it in ${TOOLS} with Go` };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Server {
+  readonly name: string;
+  readonly port: number;
+  readonly monitoringPort: number;
+  readonly routePort: number;
+  readonly configFile: string;
+  child: ChildProcess | null;
+}
+
+export interface NatsServersOptions {
+  readonly cluster: string;
+  readonly count?: number;
+  /** What a production of ringbook refuses: the default of the server. */
+  readonly syncAlways?: boolean;
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export class NatsServers {
+  readonly cluster: string;
+  readonly #servers: readonly Server[];
+  readonly #directory: string;
+  readonly #program: string;
+
+  private constructor(cluster: string, directory: string, program: string, servers: readonly Server[]) {
+    this.cluster = cluster;
+    this.#directory = directory;
+    this.#program = program;
+    this.#servers = servers;
+  }
+
+  /** Three servers that have found each other. @throws Error when they do not within 20 s. */
+  static async start(
+    program: string,
+    { cluster, count = 3, syncAlways = true }: NatsServersOptions,
+  ): Promise<NatsServers> {
+    const directory = temporaryDirectory();
+    const ports = await freePorts(3 * count);
+    const servers = Array.from({ length: count }, (_, at) => ({
+      name: `nats${at + 1}`,
+      port: ports[3 * at] ?? 0,
+      monitoringPort: ports[3 * at + 1] ?? 0,
+      routePort: ports[3 * at + 2] ?? 0,
+      configFile: join(directory, `nats${at + 1}.conf`),
+      child: null,
+    }));
+    for (const server of servers)
+      writeFileSync(server.configFile, configOf(server, servers, directory, cluster, syncAlways));
+    for (const user of USERS) writeFileSync(join(directory, user), `${user}:${user}-password\n`, { mode: 0o600 });
+    const all = new NatsServers(cluster, directory, program, servers);
+    for (const { name } of servers) all.launch(name);
+    await all.ready();
+    return all;
+  }
+
+  get addresses(): readonly string[] {
+    return this.#servers.map(({ port }) => `nats://127.0.0.1:${port}`);
+  }
+
+  get names(): readonly string[] {
+    return this.#servers.map(({ name }) => name);
+  }
+
+  addressOf(name: string): string {
+    return `nats://127.0.0.1:${this.#server(name).port}`;
+  }
+
+  monitoringOf(name: string): string {
+    return `http://127.0.0.1:${this.#server(name).monitoringPort}`;
+  }
+
+  get monitoring(): readonly string[] {
+    return this.names.map((name) => this.monitoringOf(name));
+  }
+
+  credentialsOf(user: User): string {
+    return join(this.#directory, user);
+  }
+
+  launch(name: string): void {
+    const server = this.#server(name);
+    const log = join(this.#directory, `${name}.log`);
+    const child = spawn(this.#program, ['-c', server.configFile, '-l', log], { stdio: 'ignore' });
+    running.add(child);
+    child.on('exit', () => running.delete(child));
+    server.child = child;
+  }
+
+  /** @throws Error when one that runs does not answer within 20 s. */
+  async ready(): Promise<void> {
+    const endMs = Date.now() + READY_MS;
+    for (const server of this.#servers) {
+      while (server.child !== null && !(await isListening(server.port))) {
+        if (Date.now() > endMs) throw new Error(`${server.name} does not answer`);
+        await sleep(50);
+      }
+    }
+  }
+
+  /** SIGKILL. */
+  kill(name: string): void {
+    this.#server(name).child?.kill('SIGKILL');
+    this.#server(name).child = null;
+  }
+
+  /** SIGTERM, until it has ended. */
+  async stop(name: string): Promise<void> {
+    const { child } = this.#server(name);
+    if (child === null) return;
+    this.#server(name).child = null;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+  }
+
+  pause(name: string): void {
+    this.#server(name).child?.kill('SIGSTOP');
+  }
+
+  resume(name: string): void {
+    this.#server(name).child?.kill('SIGCONT');
+  }
+
+  isRunning(name: string): boolean {
+    return this.#server(name).child !== null;
+  }
+
+  close(): void {
+    for (const { name } of this.#servers) this.kill(name);
+  }
+
+  #server(name: string): Server {
+    const server = this.#servers.find((other) => other.name === name);
+    if (server === undefined) throw new Error(`there is no server ${name}`);
+    return server;
+  }
+}
+
+function configOf(
+  server: Server,
+  all: readonly Server[],
+  directory: string,
+  cluster: string,
+  syncAlways: boolean,
+): string {
+  const store = join(directory, server.name);
+  if (!existsSync(store)) mkdirSync(store);
+  const routes = all.map(({ routePort }) => `nats://127.0.0.1:${routePort}`).join(', ');
+  const peers =
+    all.length === 1 ? '' : `cluster { name: test, listen: "127.0.0.1:${server.routePort}", routes: [${routes}] }`;
+  const users = USERS.map((user) => {
+    const { publish, subscribe } = rightsOf(user, cluster);
+    const permissions = `{ publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)}, allow_responses: true }`;
+    return `{ user: ${user}, password: "${user}-password", permissions: ${permissions} }`;
+  });
+  return `
+server_name: ${server.name}
+listen: "127.0.0.1:${server.port}"
+http: "127.0.0.1:${server.monitoringPort}"
+${peers}
+jetstream { store_dir: "${store}", ${syncAlways ? 'sync_interval: always, ' : ''}max_file_store: 4GB, max_memory_store: 64MB }
+accounts {
+  RINGBOOK { jetstream: enabled, users: [ ${users.join(',\n    ')} ] }
+  SYS { users: [ { user: system, password: "system-password" } ] }
+}
+system_account: SYS
+`;
+}
+
+/** The rights of cluster.md 10. A wildcard of NATS stands for whole names, so each stream is named. */
+function rightsOf(
+  user: User,
+  cluster: string,
+): { readonly publish: readonly string[]; readonly subscribe: readonly string[] } {
+  const { journal, tape, snapshots, log, status } = streamNames(cluster);
+  const bucket = `OBJ_${snapshots}`;
+  const inbox = '_INBOX.>';
+  const reading = [
+    `$JS.API.STREAM.INFO.${bucket}`,
+    `$JS.API.DIRECT.GET.${bucket}`,
+    `$JS.API.DIRECT.GET.${bucket}.>`,
+    `$JS.API.STREAM.MSG.GET.${bucket}`,
+    `$JS.API.CONSUMER.CREATE.${bucket}`,
+    `$JS.API.CONSUMER.CREATE.${bucket}.>`,
+    `$JS.API.CONSUMER.*.${bucket}.>`,
+    `$JS.API.CONSUMER.MSG.NEXT.${bucket}.>`,
+    `$JS.FC.${bucket}.>`,
+    '$JS.API.INFO',
+  ];
+  if (user === 'follower') {
+    const direct = [`$JS.API.DIRECT.GET.${journal}`, `$JS.API.DIRECT.GET.${journal}.>`];
+    return { publish: [...direct, ...reading], subscribe: [log, inbox] };
+  }
+  if (user === 'replica') {
+    const direct = [`$JS.API.DIRECT.GET.${tape}`, `$JS.API.DIRECT.GET.${tape}.>`];
+    return {
+      publish: [`rb.${cluster}.md.snapshot`, ...direct],
+      subscribe: [`rb.${cluster}.md.>`, status, `${status}.>`, inbox],
+    };
+  }
+  const streams = [journal, tape, bucket].flatMap((stream) => [
+    ...['INFO', 'CREATE', 'UPDATE', 'PURGE', 'MSG.GET', 'LEADER.STEPDOWN'].map(
+      (call) => `$JS.API.STREAM.${call}.${stream}`,
+    ),
+    `$JS.API.DIRECT.GET.${stream}`,
+    `$JS.API.DIRECT.GET.${stream}.>`,
+  ]);
+  return {
+    publish: [`rb.${cluster}.>`, ...streams, ...reading, `$O.${snapshots}.>`],
+    subscribe: [`rb.${cluster}.>`, inbox],
+  };
+}
+
+/** Whether clients are accepted: the monitoring answers before. */
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.setTimeout(500, () => socket.destroy());
+    socket.once('data', () => {
+      resolve(true);
+      socket.destroy();
+    });
+    socket.once('error', () => socket.destroy());
+    socket.once('close', () => resolve(false));
+  });
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
