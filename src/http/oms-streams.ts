@@ -57,7 +57,7 @@ import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
 /** One-way streams. `confirmed-trades` is the final part of `trades`. */
-export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
+type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 /** `at-risk` has the same frames for all users, `pending-settlements` for all market makers. */
 export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
