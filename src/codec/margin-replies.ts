@@ -150,20 +150,34 @@ const writeMargin = replyWriter<object>(MARGIN);
 
 /** @param withPositions false: the member is omitted. */
 export function marginReply(views: MarginViews, withPositions: boolean): string {
-  const accounts = [...views].map(([index, view]): [number, object] => [
-    index,
-    {
-      ...view,
-      positions: withPositions ? view.positions.map((held) => heldPosition(held, held.maintenance)) : undefined,
-      total_upnl: view.unrealizedPnl,
-      net_apy: null,
-      margin_calls: [],
-      netting: null,
-    },
-  ]);
+  const accounts = new Map<number, object>();
+  for (const [index, view] of views) accounts.set(index, accountOf(view, withPositions));
   const warnings = [...views.values()].flatMap((view) => view.warnings);
   const messages = warnings.map((warning) => ({ ...warning, message: WARNING_TEXT[warning.code] }));
-  return writeMargin({ accounts: new Map(accounts), warnings: messages });
+  return writeMargin({ accounts, warnings: messages });
+}
+
+/** Member by member: a copy by spreading costs as much as all else of an account. */
+function accountOf(view: ShownMargin, withPositions: boolean): object {
+  const { equity, available, utilized, maintenanceSurplus, leverage, isSolvent, isLiquidatable } = view;
+  const { initialSurplus, unrealizedPnl, maintenanceRequirement } = view;
+  return {
+    equity,
+    available,
+    utilized,
+    maintenanceSurplus,
+    leverage,
+    isSolvent,
+    isLiquidatable,
+    initialSurplus,
+    unrealizedPnl,
+    maintenanceRequirement,
+    positions: withPositions ? view.positions.map((held) => heldPosition(held, held.maintenance)) : undefined,
+    total_upnl: unrealizedPnl,
+    net_apy: null,
+    margin_calls: [],
+    netting: null,
+  };
 }
 
 const WARNING_TEXT: Readonly<Record<MarginWarningView['code'], string>> = {
