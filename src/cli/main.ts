@@ -34,6 +34,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
   prune: async () => (await import('./data-commands.ts')).pruneCommand,
   upgrade: async () => (await import('./data-commands.ts')).upgradeCommand,
+  follow: async () => (await import('./follow-command.ts')).followCommand,
 };
 
 async function help(): Promise<string> {

@@ -52,7 +52,7 @@ const WRONG_LAST_SEQUENCE = 10_071;
 const NOT_FOUND = 10_059;
 const NAME_IN_USE = 10_058;
 
-interface StreamLogOptions {
+export interface StreamLogOptions {
   readonly cluster: string;
   /** Of this process: shown by the servers. */
   readonly node: string;
@@ -191,6 +191,17 @@ export class StreamLog {
     return messages;
   }
 
+  /** The first record that the stream has from a sequence on; null when none was found, which proves nothing. */
+  async firstFrom(sequence: number): Promise<number | null> {
+    let first: number | null = null;
+    const request = Buffer.from(JSON.stringify({ seq: sequence, batch: 1 }));
+    await this.#askMany(`$JS.API.DIRECT.GET.${this.names.journal}`, request, (message) => {
+      first ??= this.#messageOf(message)?.sequence ?? null;
+      return false;
+    });
+    return first;
+  }
+
   /** By the stream's leader; null for no answer, or no leader. */
   async info(): Promise<JournalInfo | null> {
     const answer = await this.#ask(`$JS.API.STREAM.INFO.${this.names.journal}`, new Uint8Array(), ANSWER_MS);
@@ -307,26 +318,13 @@ export class StreamLog {
 
   /** Without an answer: what is not received is reported again. */
   publishApplied(report: Uint8Array): void {
-    this.#tell(this.names.applied, report);
+    this.#connection.publish(this.names.applied, report);
   }
 
   onApplied(heard: (report: Uint8Array) => void): void {
     this.#connection.subscribe(this.names.applied, {
       callback: (error, { data }) => {
         if (error === null) heard(data);
-      },
-    });
-  }
-
-  /** Asks the leader to hand over to this node; without an answer, silence decides. */
-  askHandover(node: string): void {
-    this.#tell(this.names.handover, node);
-  }
-
-  onHandover(asked: (node: string) => void): void {
-    this.#connection.subscribe(this.names.handover, {
-      callback: (error, message) => {
-        if (error === null) asked(message.string());
       },
     });
   }
@@ -391,9 +389,14 @@ export class StreamLog {
     take: (message: Msg) => boolean,
     withinMs: number = BATCH_SILENCE_MS,
   ): Promise<void> {
-    if (this.#connection.isClosed()) return Promise.resolve();
     return new Promise((resolve) => {
       const inbox = createInbox();
+      const end = (): void => {
+        clearTimeout(timer);
+        subscription.unsubscribe();
+        resolve();
+      };
+      let timer = setTimeout(end, withinMs);
       const subscription = this.#connection.subscribe(inbox, {
         callback: (error, message) => {
           // A status without a payload ends the answer: end of batch, not found, no responders.
@@ -406,19 +409,12 @@ export class StreamLog {
           timer = setTimeout(end, BATCH_SILENCE_MS);
         },
       });
-      const end = (): void => {
-        clearTimeout(timer);
-        subscription.unsubscribe();
-        resolve();
-      };
-      let timer = setTimeout(end, withinMs);
-      this.#connection.publish(subject, data, { reply: inbox });
+      try {
+        this.#connection.publish(subject, data, { reply: inbox });
+      } catch {
+        end();
+      }
     });
-  }
-
-  /** Without an answer; nothing after `close`. */
-  #tell(subject: string, data: Uint8Array | string): void {
-    if (!this.#connection.isClosed()) this.#connection.publish(subject, data);
   }
 
   #messageOf({ headers: head, data }: Msg): StreamMessage | null {

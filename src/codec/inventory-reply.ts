@@ -2,8 +2,7 @@
  * A user's balances by sub-account (wire.md 7.13). The caller selects and orders the entries; Maps keep that order,
  * whereas an object would reorder index-like names.
  */
-import { replyWriter } from './reply-writer.ts';
-import { INVENTORY } from './shapes/account-shapes.ts';
+import { quote } from './json-writer.ts';
 
 interface MarginLegsView {
   readonly credits: string;
@@ -27,4 +26,22 @@ export interface InventoryView {
   readonly accounts: ReadonlyMap<string, InventoryAccountView>;
 }
 
-export const inventoryReply: (view: InventoryView) => string = replyWriter(INVENTORY);
+export function inventoryReply(view: InventoryView): string {
+  return `{"is_mm":${view.is_mm},"accounts":${mapText(view.accounts, accountText)}}`;
+}
+
+function accountText(account: InventoryAccountView): string {
+  const asset = account.asset === undefined ? '' : `"asset":${quote(account.asset)},`;
+  return (
+    `{"kind":"${account.kind}","name":${quote(account.name)},${asset}"spot":${mapText(account.spot, quote)},` +
+    `"margins":${mapText(account.margins, (legs) => `{"base":${legsText(legs.base)},"quote":${legsText(legs.quote)}}`)}}`
+  );
+}
+
+function legsText(legs: MarginLegsView): string {
+  return `{"credits":"${legs.credits}","liabilities":"${legs.liabilities}"}`;
+}
+
+function mapText<Value>(entries: ReadonlyMap<string, Value>, textOf: (value: Value) => string): string {
+  return `{${[...entries].map(([name, value]) => `${quote(name)}:${textOf(value)}`).join(',')}}`;
+}

@@ -95,6 +95,22 @@ function* tradeLines(reader: StorageReader, state: ClearingState): Generator<str
 }
 
 function tradeLine(state: ClearingState, trade: TradeRow): string {
+  return JSON.stringify(tradeMembers(state, trade));
+}
+
+/** The members of a line of trades. */
+type TradeMembers = {
+  readonly market: string;
+  readonly trade_id: number;
+  readonly price: string;
+  readonly quantity: string;
+  readonly matched_ns: string;
+  readonly taker_side: 'Buy' | 'Sell';
+  readonly maker: Readonly<Record<string, unknown>>;
+  readonly taker: Readonly<Record<string, unknown>>;
+};
+
+export function tradeMembers(state: ClearingState, trade: TradeRow): TradeMembers {
   const { definition } = must(state.markets[trade.marketIndex], 'a trade is of a known market');
   const side = (of: TradeSide) => ({
     user_id: of.user,
@@ -102,7 +118,7 @@ function tradeLine(state: ClearingState, trade: TradeRow): string {
     order_id: of.orderId,
     fee: format18(of.fee),
   });
-  return JSON.stringify({
+  return {
     market: definition.assetId,
     trade_id: trade.tradeId,
     price: formatRaw(trade.price, definition.priceDecimals),
@@ -111,7 +127,7 @@ function tradeLine(state: ClearingState, trade: TradeRow): string {
     taker_side: trade.takerSide === SIDE.buy ? 'Buy' : 'Sell',
     maker: side(trade.maker),
     taker: side(trade.taker),
-  });
+  };
 }
 
 function* balanceLines(state: ClearingState): Generator<string> {

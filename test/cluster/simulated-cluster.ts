@@ -347,10 +347,7 @@ class SimulatedNode implements StreamReader {
       this.#cluster.restartLater(this);
       return;
     }
-    if (!this.isAlive) return;
-    this.journal.push({ bytes, isStored: false });
-    // Stopped with a record on its way: when it goes on another may lead, and it finds an acknowledgement.
-    if (!this.#cluster.isCalm && this.#cluster.chance.is(0.005)) this.#cluster.pause(this);
+    if (this.isAlive) this.journal.push({ bytes, isStored: false });
   }
 
   #stored(sequence: number): void {
@@ -541,13 +538,6 @@ export class SimulatedCluster {
     });
   }
 
-  pause(node: SimulatedNode): void {
-    node.isPaused = true;
-    this.agenda.after(this.chance.between(100, 5_000) * MS, () => {
-      if (node.isPaused) node.resume();
-    });
-  }
-
   #work(): void {
     this.agenda.after(this.chance.between(5, 120) * MS, () => {
       this.#ids += 1;
@@ -577,7 +567,11 @@ export class SimulatedCluster {
         return;
       case 2:
       case 3:
-        if (node.isAlive && !node.isPaused) this.pause(node);
+        if (!node.isAlive || node.isPaused) return;
+        node.isPaused = true;
+        agenda.after(chance.between(100, 5_000) * MS, () => {
+          if (node.isPaused) node.resume();
+        });
         return;
       case 4:
         stream.cut(node, true);

@@ -12,7 +12,6 @@ import {
   SHORT_CONTROL_REQUEST,
   STREAM_REFUSAL,
 } from '../../codec/shapes/stream-shapes.ts';
-import type { OmsStreamName } from '../oms-streams.ts';
 import { BOOLEAN_WORD } from './query-docs.ts';
 import type { MessageDoc, QueryDoc, StreamDoc } from './route-doc.ts';
 
@@ -68,15 +67,9 @@ const SEQUENCES: readonly QueryDoc[] = [
   },
 ];
 
-/** A stream: what documents say of it, and what the listener sends on it. */
-interface OmsStream extends StreamDoc {
-  readonly stream: OmsStreamName;
-}
-
-export const OMS_STREAMS: readonly OmsStream[] = [
+export const OMS_STREAMS: readonly StreamDoc[] = [
   {
     path: '/orders',
-    stream: 'orders',
     area: 'Orders',
     auth: 'session',
     channel: 'orders',
@@ -120,7 +113,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/trades/user/events/{user_id}',
-    stream: 'trades',
     area: 'Trades',
     auth: 'session',
     channel: 'trades',
@@ -131,7 +123,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/trades/user/{user_id}',
-    stream: 'confirmed-trades',
     area: 'Trades',
     auth: 'session',
     channel: 'trades',
@@ -141,7 +132,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/account/events/{user_id}',
-    stream: 'account-events',
     area: 'Account',
     auth: 'session',
     channel: 'account_events',
@@ -170,7 +160,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/positions/ws/{user_id}',
-    stream: 'positions',
     area: 'Margin',
     auth: 'session',
     channel: 'positions',
@@ -192,7 +181,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/account/stats/{user_id}',
-    stream: 'account-stats',
     area: 'Margin',
     auth: 'session',
     channel: 'account_stats',
@@ -214,7 +202,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/liquidation/at_risk/ws',
-    stream: 'at-risk',
     area: 'Margin',
     auth: 'session',
     channel: 'at_risk',
@@ -237,7 +224,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/sync/pending_settlements',
-    stream: 'pending-settlements',
     area: 'Account',
     auth: 'session',
     channel: 'pending_settlements',
@@ -259,7 +245,6 @@ export const OMS_STREAMS: readonly OmsStream[] = [
   },
   {
     path: '/control',
-    stream: 'control',
     area: 'Orders',
     auth: 'session',
     channel: 'control',
