@@ -475,7 +475,8 @@ export class ClearingActor implements Actor {
   }
 
   #beginNext(replicating: Replicating): void {
-    this.#addDue();
+    // What is due goes on under the next leader: there would be no end to it here.
+    if (!replicating.isHandingOver) this.#addDue();
     if (this.#batch.count > 0) this.#commitReplicated(replicating);
     else if (replicating.isHandingOver) replicating.beginHandover();
     else fireSome(this.ledger, FIRED_PER_TURN);

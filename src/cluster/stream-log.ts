@@ -318,13 +318,26 @@ export class StreamLog {
 
   /** Without an answer: what is not received is reported again. */
   publishApplied(report: Uint8Array): void {
-    this.#connection.publish(this.names.applied, report);
+    this.#tell(this.names.applied, report);
   }
 
   onApplied(heard: (report: Uint8Array) => void): void {
     this.#connection.subscribe(this.names.applied, {
       callback: (error, { data }) => {
         if (error === null) heard(data);
+      },
+    });
+  }
+
+  /** Asks the leader to hand over to this node; without an answer, silence decides. */
+  askHandover(node: string): void {
+    this.#tell(this.names.handover, node);
+  }
+
+  onHandover(asked: (node: string) => void): void {
+    this.#connection.subscribe(this.names.handover, {
+      callback: (error, message) => {
+        if (error === null) asked(message.string());
       },
     });
   }
@@ -389,14 +402,9 @@ export class StreamLog {
     take: (message: Msg) => boolean,
     withinMs: number = BATCH_SILENCE_MS,
   ): Promise<void> {
+    if (this.#connection.isClosed()) return Promise.resolve();
     return new Promise((resolve) => {
       const inbox = createInbox();
-      const end = (): void => {
-        clearTimeout(timer);
-        subscription.unsubscribe();
-        resolve();
-      };
-      let timer = setTimeout(end, withinMs);
       const subscription = this.#connection.subscribe(inbox, {
         callback: (error, message) => {
           // A status without a payload ends the answer: end of batch, not found, no responders.
@@ -409,12 +417,19 @@ export class StreamLog {
           timer = setTimeout(end, BATCH_SILENCE_MS);
         },
       });
-      try {
-        this.#connection.publish(subject, data, { reply: inbox });
-      } catch {
-        end();
-      }
+      const end = (): void => {
+        clearTimeout(timer);
+        subscription.unsubscribe();
+        resolve();
+      };
+      let timer = setTimeout(end, withinMs);
+      this.#connection.publish(subject, data, { reply: inbox });
     });
+  }
+
+  /** Without an answer; nothing after `close`. */
+  #tell(subject: string, data: Uint8Array | string): void {
+    if (!this.#connection.isClosed()) this.#connection.publish(subject, data);
   }
 
   #messageOf({ headers: head, data }: Msg): StreamMessage | null {

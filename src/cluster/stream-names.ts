@@ -14,6 +14,8 @@ export interface StreamNames {
   readonly snapshots: string;
   readonly status: string;
   readonly applied: string;
+  /** A node that is promoted asks the leader here. */
+  readonly handover: string;
 }
 
 /** @throws InvariantError for a name that is not of 1 to 32 of `a-z 0-9 -`: it was validated with the configuration. */
@@ -29,5 +31,6 @@ export function streamNames(cluster: string): StreamNames {
     snapshots: `rb_${upper}_snapshots`,
     status: `rb.${cluster}.status`,
     applied: `rb.${cluster}.applied`,
+    handover: `rb.${cluster}.handover`,
   };
 }

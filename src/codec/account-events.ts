@@ -1,6 +1,8 @@
 /** User events on `/account/events/{user_id}` (wire.md 9.5, STR-05): exactly one top-level key, every field required. */
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
+import { replyWriter } from './reply-writer.ts';
+import { ACCOUNT_EVENT } from './shapes/stream-shapes.ts';
 
 export type AccountEventView =
   | {
@@ -36,31 +38,21 @@ export type AccountEventView =
       readonly timestampNs: TimestampNs;
     };
 
+const writeEvent = replyWriter<object>(ACCOUNT_EVENT);
+
 export function accountEvent(user: UserId, event: AccountEventView): string {
-  const who = `"user":"${user}","asset":"${event.asset}"`;
-  const when = `"timestamp_ns":${event.timestampNs}`;
-  switch (event.kind) {
-    case 'depositLanded':
-      return (
-        `{"DepositLanded":{${who},"amount":"${hexAmount(event.amount)}","chain_id":"${event.chainId}",` +
-        `"deposit_nonce":${event.depositNonce},${when}}}`
-      );
-    case 'withdrawalCompleted':
-      return (
-        `{"WithdrawalCompleted":{${who},"amount":"${event.amount}","chain_id":"${event.chainId}",` +
-        `"withdrawal_nonce":${event.withdrawalNonce},${when}}}`
-      );
-    case 'positionCleared':
-      return `{"PositionCleared":{${who},"sub_account_index":${event.subAccount},${when}}}`;
-    case 'transferred':
-      return (
-        `{"SubAccountAssetTransferred":{${who},"amount":"${hexAmount(event.amount)}",` +
-        `"source_sub_account_index":${event.sourceIndex},"target_sub_account_index":${event.targetIndex},${when}}}`
-      );
-  }
+  return writeEvent(tagged(user, event));
 }
 
-/** 18-decimal units in minimal lower-case hex (G15). */
-function hexAmount(amount: Amount18): string {
-  return `0x${amount.toString(16)}`;
+function tagged(user: UserId, event: AccountEventView): object {
+  switch (event.kind) {
+    case 'depositLanded':
+      return { DepositLanded: { user, ...event, nonce: event.depositNonce } };
+    case 'withdrawalCompleted':
+      return { WithdrawalCompleted: { user, ...event, nonce: event.withdrawalNonce } };
+    case 'positionCleared':
+      return { PositionCleared: { user, ...event } };
+    case 'transferred':
+      return { SubAccountAssetTransferred: { user, ...event } };
+  }
 }

@@ -2,7 +2,8 @@
  * A user's balances by sub-account (wire.md 7.13). The caller selects and orders the entries; Maps keep that order,
  * whereas an object would reorder index-like names.
  */
-import { quote } from './json-writer.ts';
+import { replyWriter } from './reply-writer.ts';
+import { INVENTORY } from './shapes/account-shapes.ts';
 
 interface MarginLegsView {
   readonly credits: string;
@@ -26,22 +27,4 @@ export interface InventoryView {
   readonly accounts: ReadonlyMap<string, InventoryAccountView>;
 }
 
-export function inventoryReply(view: InventoryView): string {
-  return `{"is_mm":${view.is_mm},"accounts":${mapText(view.accounts, accountText)}}`;
-}
-
-function accountText(account: InventoryAccountView): string {
-  const asset = account.asset === undefined ? '' : `"asset":${quote(account.asset)},`;
-  return (
-    `{"kind":"${account.kind}","name":${quote(account.name)},${asset}"spot":${mapText(account.spot, quote)},` +
-    `"margins":${mapText(account.margins, (legs) => `{"base":${legsText(legs.base)},"quote":${legsText(legs.quote)}}`)}}`
-  );
-}
-
-function legsText(legs: MarginLegsView): string {
-  return `{"credits":"${legs.credits}","liabilities":"${legs.liabilities}"}`;
-}
-
-function mapText<Value>(entries: ReadonlyMap<string, Value>, textOf: (value: Value) => string): string {
-  return `{${[...entries].map(([name, value]) => `${quote(name)}:${textOf(value)}`).join(',')}}`;
-}
+export const inventoryReply: (view: InventoryView) => string = replyWriter(INVENTORY);

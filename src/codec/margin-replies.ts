@@ -2,13 +2,20 @@
  * Positions, margin, solvency, the close-all preview and simulations as JSON (wire.md 7.11 to 7.16), and what is at risk
  * over all accounts (G14). Amounts are 10^-18.
  */
-import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
-import type { AtRiskFigures, AtRiskSide } from '../core/market-figures.ts';
+import type { AtRiskFigures } from '../core/market-figures.ts';
 import { SIDE_WORD, type Side } from '../core/order-terms.ts';
 import type { Amount18 } from '../core/units.ts';
-import { quote } from './json-writer.ts';
-import { bareArray } from './pages.ts';
+import { replyWriter } from './reply-writer.ts';
+import {
+  AT_RISK,
+  CLOSE_ALL_PREVIEW,
+  MARGIN,
+  POSITION_BASIS,
+  SIMULATION,
+  SOLVENCY,
+  USER_POSITION,
+} from './shapes/account-shapes.ts';
 
 export interface PositionView {
   readonly assetId: AssetId;
@@ -97,17 +104,17 @@ export interface SimulationView {
   readonly liquidationPrice: Amount18 | null;
 }
 
-export function position(view: PositionView): string {
-  const { base, quote: usd } = view;
-  return (
-    `{"asset_id":"${view.assetId}","name":${quote(view.name)},"sub_account_index":${view.subAccount},` +
-    `"side":"${view.side}","size":"${format18(magnitude(base))}",` +
-    `"base_credits":"${format18(creditOf(base))}","base_liabilities":"${format18(creditOf(-base))}",` +
-    `"quote_credits":"${format18(creditOf(usd))}","quote_liabilities":"${format18(creditOf(-usd))}",` +
-    `"entry_price":${decimalOrNull(view.entryPrice)},"mark_price":${decimalOrNull(view.markPrice)},` +
-    `"unrealized_pnl":${decimalOrNull(view.unrealizedPnl)},"margin":${decimalOrNull(view.margin)},` +
-    `"leverage":${decimalOrNull(view.leverage)},"liquidation_price":${decimalOrNull(view.liquidationPrice)}}`
-  );
+const writePosition = replyWriter<object>(USER_POSITION);
+
+export function position({ base, quote, ...view }: PositionView): string {
+  return writePosition({
+    ...view,
+    size: magnitude(base),
+    base_credits: creditOf(base),
+    base_liabilities: creditOf(-base),
+    quote_credits: creditOf(quote),
+    quote_liabilities: creditOf(-quote),
+  });
 }
 
 /** What a position cost (wire-additions.md 8.4). */
@@ -124,40 +131,53 @@ export interface BasisView {
   readonly unrealizedPnl: Amount18 | null;
 }
 
+const writeBasis = replyWriter<readonly object[]>(POSITION_BASIS);
+
 /** A bare array. */
 export function basisReply(views: readonly BasisView[]): string {
-  return bareArray(
-    views.map((view) => {
-      const { subAccount, assetId, isSpot, isLong } = view;
-      const average = `"${format18(view.average)}"`;
-      const side = isSpot ? 'null' : isLong ? '"long"' : '"short"';
-      return (
-        `{"sub_account":${subAccount},"asset_id":"${assetId}","domain":"${isSpot ? 'spot' : 'margin'}","side":${side},` +
-        `"quantity":"${format18(view.quantity)}","cost":"${format18(view.cost)}",` +
-        `"entry_price":${isSpot ? 'null' : average},"avg_acquisition_price":${isSpot ? average : 'null'},` +
-        `"mark_price":${decimalOrNull(view.markPrice)},"unrealized_pnl":${decimalOrNull(view.unrealizedPnl)}}`
-      );
-    }),
+  return writeBasis(
+    views.map(({ isSpot, isLong, average, ...view }) => ({
+      ...view,
+      domain: isSpot ? 'spot' : 'margin',
+      side: isSpot ? null : isLong ? 'long' : 'short',
+      entryPrice: isSpot ? null : average,
+      averageAcquisitionPrice: isSpot ? average : null,
+    })),
   );
 }
 
+const writeMargin = replyWriter<object>(MARGIN);
+
 /** @param withPositions false: the member is omitted. */
 export function marginReply(views: MarginViews, withPositions: boolean): string {
-  const accounts = byIndex(views, (view) => {
-    const positions = withPositions ? `,"positions":${bareArray(view.positions.map(heldPosition))}` : '';
-    return (
-      `{"account_equity":"${format18(view.equity)}","available_margin":"${format18(view.available)}",` +
-      `"utilized_margin":"${format18(view.utilized)}",` +
-      `"maintenance_margin_surplus":"${format18(view.maintenanceSurplus)}",` +
-      `"account_leverage":${decimalOrNull(view.leverage)},"is_solvent":${view.isSolvent},` +
-      `"is_liquidatable":${view.isLiquidatable},"im_surplus":"${format18(view.initialSurplus)}",` +
-      `"unrealized_pnl":"${format18(view.unrealizedPnl)}"${positions},` +
-      `"total_upnl":"${format18(view.unrealizedPnl)}",` +
-      `"mm_requirement":${decimalOrNull(view.maintenanceRequirement)},"net_apy":null,"margin_calls":[],"netting":null}`
-    );
-  });
-  const warnings = [...views.values()].flatMap((view) => view.warnings.map(marginWarning));
-  return `${accounts.slice(0, -1)},"warnings":${bareArray(warnings)}}`;
+  const accounts = new Map<number, object>();
+  for (const [index, view] of views) accounts.set(index, accountOf(view, withPositions));
+  const warnings = [...views.values()].flatMap((view) => view.warnings);
+  const messages = warnings.map((warning) => ({ ...warning, message: WARNING_TEXT[warning.code] }));
+  return writeMargin({ accounts, warnings: messages });
+}
+
+/** Member by member: a copy by spreading costs as much as all else of an account. */
+function accountOf(view: ShownMargin, withPositions: boolean): object {
+  const { equity, available, utilized, maintenanceSurplus, leverage, isSolvent, isLiquidatable } = view;
+  const { initialSurplus, unrealizedPnl, maintenanceRequirement } = view;
+  return {
+    equity,
+    available,
+    utilized,
+    maintenanceSurplus,
+    leverage,
+    isSolvent,
+    isLiquidatable,
+    initialSurplus,
+    unrealizedPnl,
+    maintenanceRequirement,
+    positions: withPositions ? view.positions.map((held) => heldPosition(held, held.maintenance)) : undefined,
+    total_upnl: unrealizedPnl,
+    net_apy: null,
+    margin_calls: [],
+    netting: null,
+  };
 }
 
 const WARNING_TEXT: Readonly<Record<MarginWarningView['code'], string>> = {
@@ -165,75 +185,50 @@ const WARNING_TEXT: Readonly<Record<MarginWarningView['code'], string>> = {
   PRICE_STALE: 'the price of the asset is not usable: the last stored one counts',
 };
 
-function marginWarning({ subAccount, code, assetId }: MarginWarningView): string {
-  return `{"sub_account":${subAccount},"code":"${code}","message":${quote(WARNING_TEXT[code])},"asset":"${assetId}"}`;
-}
+const writeSolvency = replyWriter<object>(SOLVENCY);
 
 export function solvencyReply(views: MarginViews): string {
-  return byIndex(
-    views,
-    ({ isSolvent, maintenanceSurplus }) =>
-      `{"is_solvent":${isSolvent},"distance_from_liquidation":"${format18(maintenanceSurplus)}"}`,
-  );
+  return writeSolvency({ accounts: views });
 }
+
+const writePreview = replyWriter<object>(CLOSE_ALL_PREVIEW);
 
 export function closePreviewReply({ orders, errors }: ClosePreviewView): string {
-  const faults = [...errors].map(([asset, text]) => `${quote(asset)}:${quote(text)}`);
-  return `{"orders":${bareArray(orders.map(closeOrder))},"errors":{${faults.join(',')}}}`;
+  const rows = orders.map((order) => ({
+    ...order,
+    side: SIDE_WORD[order.side],
+    suggested_max_sellable_amount: null,
+    book_price_decimals: order.priceDecimals,
+    book_quantity_decimals: order.quantityDecimals,
+    reduce_only: true,
+  }));
+  return writePreview({ orders: rows, errors });
 }
 
+const writeSimulation = replyWriter<object>(SIMULATION);
+
 export function simulationReply({ figures, impact, isAccepted, liquidationPrice }: SimulationView): string {
-  const required = impact < 0n ? -impact : 0n;
-  const positions = figures.positions.map((held) => `${open(held)},"margin":"${format18(held.margin)}"}`);
-  return (
-    `{"account_equity":"${format18(figures.equity)}","available_margin":"${format18(figures.available)}",` +
-    `"mm_surplus":"${format18(figures.maintenanceSurplus)}","account_leverage":${decimalOrNull(figures.leverage)},` +
-    `"utilized_margin":"${format18(figures.utilized)}","margin_required":"${format18(required)}",` +
-    `"margin_impact":"${format18(impact)}","is_solvent":${figures.isSolvent},"trade_accepted":${isAccepted},` +
-    `"liquidation_price":${decimalOrNull(liquidationPrice)},"positions":${bareArray(positions)}}`
-  );
+  return writeSimulation({
+    ...figures,
+    utilized_margin: figures.utilized,
+    marginRequired: impact < 0n ? -impact : 0n,
+    marginImpact: impact,
+    isAccepted,
+    liquidationPrice,
+    positions: figures.positions.map((held) => heldPosition(held, held.margin)),
+  });
 }
+
+const writeAtRisk = replyWriter<object>(AT_RISK);
 
 /** The frame of `/liquidation/at_risk/ws` (STR-06). */
 export function atRisk({ timestampNs, assets }: AtRiskFigures): string {
-  const texts = assets.map(
-    ({ assetId, long, short }) => `"${assetId}":{"long":${sideAtRisk(long)},"short":${sideAtRisk(short)}}`,
-  );
-  return `{"timestamp_ns":${timestampNs},"assets":{${texts.join(',')}}}`;
+  return writeAtRisk({ timestampNs, assets: new Map(assets.map((sides) => [sides.assetId, sides])) });
 }
 
-function sideAtRisk({ quantity, liquidationPrice }: AtRiskSide): string {
-  return `{"quantity":"${format18(quantity)}","liquidation_price":${decimalOrNull(liquidationPrice)}}`;
-}
-
-function heldPosition(held: HeldPositionView): string {
-  return `${open(held)},"margin":"${format18(held.maintenance)}"}`;
-}
-
-/** The members of a position, without the closing brace. */
-function open({ assetId, base, notional }: HeldPositionView): string {
+function heldPosition({ assetId, base, notional }: HeldPositionView, margin: Amount18): object {
   const side = base < 0n ? 'Short' : 'Long';
-  return (
-    `{"asset_id":"${assetId}","side":"${side}","size":"${format18(magnitude(base))}",` +
-    `"notional_value":"${format18(notional)}"`
-  );
-}
-
-function closeOrder(order: CloseOrderView): string {
-  return (
-    `{"asset_id":"${order.assetId}","side":"${SIDE_WORD[order.side]}","quantity":${order.quantity},` +
-    `"suggested_max_sellable_amount":null,"oracle_price":"${format18(order.oraclePrice)}",` +
-    `"book_price_decimals":${order.priceDecimals},"book_quantity_decimals":${order.quantityDecimals},` +
-    `"sub_account_index":${order.subAccount},"reduce_only":true}`
-  );
-}
-
-function byIndex(views: MarginViews, textOf: (view: ShownMargin) => string): string {
-  return `{"accounts":{${[...views].map(([index, view]) => `"${index}":${textOf(view)}`).join(',')}}}`;
-}
-
-function decimalOrNull(amount: Amount18 | null): string {
-  return amount === null ? 'null' : `"${format18(amount)}"`;
+  return { asset_id: assetId, side, size: magnitude(base), notional_value: notional, margin };
 }
 
 function magnitude(amount: bigint): bigint {

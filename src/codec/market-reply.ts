@@ -2,7 +2,8 @@
 import { formatRaw } from '../core/decimal.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { MARKET_STATUS_WORD } from '../core/order-terms.ts';
-import { quote, quoteOrNull } from './json-writer.ts';
+import { replyWriter } from './reply-writer.ts';
+import { MARKET } from './shapes/registry-shapes.ts';
 
 export interface MarketView {
   readonly definition: MarketDefinition;
@@ -12,18 +13,18 @@ export interface MarketView {
   readonly feeAccount: string;
 }
 
-export function marketObject(view: MarketView): string {
-  const { definition } = view;
-  const leverage = view.maxLeverage === null ? null : String(view.maxLeverage);
-  return (
-    `{"asset_id":"${definition.assetId}","book_price_decimals":${definition.priceDecimals},` +
-    `"book_quantity_decimals":${definition.quantityDecimals},"max_leverage":${quoteOrNull(leverage)},` +
-    `"isolated_only":${view.isolatedOnly},` +
-    `"tick_size":"${formatRaw(definition.tickSize, definition.priceDecimals)}",` +
-    `"min_order_size":"${formatRaw(definition.minimumQuantity, definition.quantityDecimals)}",` +
-    `"fee_schedule":{"fee_account":${quote(view.feeAccount)},"global":[],"per_asset":[]},` +
-    `"maker_fee_rate":${definition.makerFeeRate},"taker_fee_rate":${definition.takerFeeRate},` +
-    `"status":"${MARKET_STATUS_WORD[definition.status]}",` +
-    `"self_trade_prevention":${definition.selfTradePrevention}}`
-  );
+const writeMarket = replyWriter<object>(MARKET);
+
+export function marketObject({ definition, maxLeverage, isolatedOnly, feeAccount }: MarketView): string {
+  const { priceDecimals, quantityDecimals, tickSize, minimumQuantity, status, selfTradePrevention } = definition;
+  return writeMarket({
+    ...definition,
+    max_leverage: maxLeverage === null ? null : String(maxLeverage),
+    isolated_only: isolatedOnly,
+    tickSize: formatRaw(tickSize, priceDecimals),
+    minOrderSize: formatRaw(minimumQuantity, quantityDecimals),
+    fee_schedule: { fee_account: feeAccount, global: [], per_asset: [] },
+    status: MARKET_STATUS_WORD[status],
+    self_trade_prevention: selfTradePrevention,
+  });
 }

@@ -89,6 +89,7 @@ function objectWriter(shape: TSchema): Write {
       return {
         name,
         inside: nameInside(name, member) || name,
+        found: name,
         lead: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`,
         isOptional: isOptional(shape, name),
         isBare: all.some(isBareText),
@@ -101,9 +102,14 @@ function objectWriter(shape: TSchema): Write {
   return (value) => {
     const view = value as Readonly<Record<string, unknown>>;
     let text = '';
-    for (const { name, inside, lead, isOptional, isBare, isNested, write } of members) {
-      let member = view[name];
-      if (member === undefined && inside !== name) member = view[inside];
+    for (const of of members) {
+      const { name, inside, lead, isOptional, isBare, isNested, write } = of;
+      let member = view[of.found];
+      if (member === undefined && inside !== name) {
+        // A view has one of both names, and the next one most likely the same.
+        of.found = of.found === name ? inside : name;
+        member = view[of.found];
+      }
       if (member === undefined) {
         if (!isOptional) throw new Error(`a reply without its member ${name}`);
       } else if (isNested || typeof member === 'bigint') text += lead + write(member);

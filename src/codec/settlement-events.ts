@@ -1,7 +1,8 @@
 /** Frames of `/sync/pending_settlements` (wire.md G14), for market makers: one for each settlement that is approved. */
-import { format18 } from '../core/decimal.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import type { Amount18, TimestampNs } from '../core/units.ts';
+import { replyWriter } from './reply-writer.ts';
+import { PENDING_SETTLEMENT } from './shapes/account-shapes.ts';
 
 export interface SettlementEvent {
   /** `<chain>:<user>:<sub-account>:<nonce>`. */
@@ -16,11 +17,4 @@ export interface SettlementEvent {
   readonly timestampNs: TimestampNs;
 }
 
-export function settlementEvent(event: SettlementEvent): string {
-  const { settlementId, asset, side, quantity, price, user, subAccount, timestampNs } = event;
-  return (
-    `{"settlement_id":"${settlementId}","asset_id":"${asset}","side":"${side}","quantity":"${format18(quantity)}",` +
-    `"price":${price === null ? 'null' : `"${format18(price)}"`},"user":"${user}","sub_account":${subAccount},` +
-    `"timestamp_ns":${timestampNs}}`
-  );
-}
+export const settlementEvent: (event: SettlementEvent) => string = replyWriter(PENDING_SETTLEMENT);

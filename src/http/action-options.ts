@@ -10,7 +10,7 @@
  */
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
-import { Query, type QueryMembers } from './query.ts';
+import { Query } from './query.ts';
 import type { RequestHead } from './request-head.ts';
 
 interface ActionOptions {
@@ -30,13 +30,11 @@ export function actionOptionsOf({ headers }: RequestHead): Outcome<ActionOptions
   return isTimed.ok ? accepted({ mayRetry: mayRetry.value, isTimed: isTimed.value }) : isTimed;
 }
 
-export const CONTROL_MEMBERS: QueryMembers = { resend: 'once', timing: 'once', cancel_on_disconnect: 'once' };
-
 /** @returns INVALID_REQUEST with the key. */
 export function controlOptionsOf(head: RequestHead): Outcome<ControlActionOptions> {
   const query = new Query(head.query);
   const flags: boolean[] = [];
-  for (const key of Object.keys(CONTROL_MEMBERS)) {
+  for (const key of ['resend', 'timing', 'cancel_on_disconnect']) {
     const given = query.flag(key);
     if (!given.ok) return given;
     flags.push(given.value);

@@ -23,7 +23,7 @@ import type { MarketData, MarketDataSink, MarketTicker, TradeStatus } from '../m
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments } from './api/api-documents.ts';
 import { MDS_STREAMS } from './api/mds-streams-table.ts';
-import { patternOf, requestOf } from './api/route-doc.ts';
+import { membersOf, patternOf, requestOf } from './api/route-doc.ts';
 import { StreamChannel } from './channel.ts';
 import { HttpRoutes } from './http-routes.ts';
 import { type ClusterPlace, ONE_MACHINE, servingOf } from './leader-route.ts';
@@ -31,7 +31,7 @@ import { MarketSubscriptions } from './market-subscriptions.ts';
 import { addMarketDataReads, intervalOf, MDS_ROUTES, marketOfPath } from './mds-reads.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { type SocketChannel, SocketsOfPeer } from './passed-sockets.ts';
-import { NO_MEMBERS, Query, type QueryMembers } from './query.ts';
+import { Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { MARKET_DATA_PATH, MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
@@ -265,23 +265,31 @@ export class MdsServer {
   }
 
   #addStreams(): void {
-    this.#addMarketStream('/marketdepth/diff/:asset_id', 'marketdepth');
-    this.#addStream('/klines/diff/:asset_id', 'klines', (head) => this.#klinesOf(head), { interval: 'once' });
-    this.#addMarketStream('/trades/:asset_id', 'trades');
-    this.#addMarketStream('/ticker/ws/:asset_id', 'ticker');
-    this.#addStream('/trades/events', 'trade_events', () => accepted(this.#streams.tradeEvents));
+    for (const { path, stream, query } of MDS_STREAMS) {
+      if (stream === null) this.#hub.add(this.#streams.subscriptions.route);
+      else this.#addStream(patternOf(path), stream, this.#channelOf(stream, path), membersOf(query));
+    }
     // Without its own route a plain GET would be parsed as the trades of an asset `events`.
     this.#routes.addPlainSocketGet('/trades/events');
-    this.#addStream('/trades', 'trades', () => accepted(this.#streams.allTrades));
-    this.#hub.add(this.#streams.subscriptions.route);
-    this.#addStream('/tickers/ws', 'tickers', () => accepted(this.#streams.allTickers));
   }
 
-  #addMarketStream(pattern: string, name: MarketChannelName): void {
-    this.#addStream(pattern, name, (head) => {
-      const market = this.#marketOf(head);
-      return market.ok ? accepted(this.#streams.of(market.value.marketIndex, name)) : market;
-    });
+  /** Of the market in the path, where there is one; else of all markets. */
+  #channelOf(stream: MdsChannel, path: string): (head: RequestHead) => Outcome<StreamChannel<Subscription>> {
+    const { allTrades, allTickers, tradeEvents } = this.#streams;
+    switch (stream) {
+      case 'klines':
+        return (head) => this.#klinesOf(head);
+      case 'trade_events':
+        return () => accepted(tradeEvents);
+      case 'tickers':
+        return () => accepted(allTickers);
+      default:
+        if (!path.includes('{asset_id}')) return () => accepted(allTrades);
+        return (head) => {
+          const market = this.#marketOf(head);
+          return market.ok ? accepted(this.#streams.of(market.value.marketIndex, stream)) : market;
+        };
+    }
   }
 
   /** Query first, then the market. */
@@ -296,7 +304,7 @@ export class MdsServer {
     pattern: string,
     name: MdsChannel,
     channelOf: (head: RequestHead) => Outcome<StreamChannel<Subscription>>,
-    query: QueryMembers = NO_MEMBERS,
+    query: QueryMembers,
   ): void {
     const welcome = Buffer.from(welcomeFrame(name));
     this.#hub.add<Subscription>({

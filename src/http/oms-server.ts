@@ -10,18 +10,18 @@
  * Routes are in oms-routes.ts, streams in oms-streams.ts, control frames in control-socket.ts.
  */
 import type { TemplatedApp } from 'uWebSockets.js';
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
-import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { accepted, rejected } from '../core/outcome.ts';
 import { STOPPING } from '../gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
-import { CONTROL_MEMBERS, controlOptionsOf } from './action-options.ts';
+import { controlOptionsOf } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { ApiDocuments, tradePage } from './api/api-documents.ts';
 import { MDS_STREAMS } from './api/mds-streams-table.ts';
 import { OMS_STREAMS } from './api/oms-streams-table.ts';
-import { patternOf } from './api/route-doc.ts';
+import { membersOf, patternOf } from './api/route-doc.ts';
 import { ControlConnections, type ControlPeer } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
@@ -30,13 +30,11 @@ import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { MARKET_DATA_ROUTES } from './mds-reads.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes, OMS_ROUTES } from './oms-routes.ts';
-import { NUMBERING_MEMBERS, type OmsConnection, type OneWayStream, UserStreams } from './oms-streams.ts';
+import { type OmsConnection, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
-import { NO_MEMBERS, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
-import type { RequestHead } from './request-head.ts';
 import { SpareCork } from './spare-cork.ts';
 import { SUBSCRIPTION_FRAMES } from './subscription-reader.ts';
 import { MARKET_DATA_PATH } from './user-read-routes.ts';
@@ -183,20 +181,21 @@ export class OmsServer {
   }
 
   #addStreams(): void {
-    this.#addStream('/orders', (head) => this.streams.admitNumbered(head, 'orders', null), NUMBERING_MEMBERS);
-    this.#addUserStream('/trades/user/events/:user_id', 'trades', true);
-    this.#addUserStream('/trades/user/:user_id', 'confirmed-trades', false);
-    this.#addUserStream('/account/events/:user_id', 'account-events', true);
-    this.#addUserStream('/account/stats/:user_id', 'account-stats', false);
-    this.#addUserStream('/positions/ws/:user_id', 'positions', false);
-    this.#addStream('/liquidation/at_risk/ws', (head) => this.streams.admit(head, 'at-risk', null));
-    this.#hub.add<OmsConnection>({
-      ...this.streams.common(),
-      lag: { ...OMS_LAG, messagesMax: PENDING_SETTLEMENTS_MAX },
-      pattern: '/sync/pending_settlements',
-      admit: (head) =>
-        this.#services.entry.isStopping ? rejected(STOPPING) : this.streams.admit(head, 'pending-settlements', null),
-    });
+    for (const { path, stream, query } of OMS_STREAMS) {
+      if (stream === 'control') continue;
+      const namesUser = path.includes('{user_id}');
+      this.#hub.add<OmsConnection>({
+        ...this.streams.common(),
+        ...(stream === 'pending-settlements' ? { lag: { ...OMS_LAG, messagesMax: PENDING_SETTLEMENTS_MAX } } : {}),
+        pattern: patternOf(path),
+        query: membersOf(query),
+        admit: (head) => {
+          if (this.#services.entry.isStopping) return rejected(STOPPING);
+          const user = namesUser ? userOf(head) : accepted(null);
+          return user.ok ? this.streams.admit(head, stream, user.value) : user;
+        },
+      });
+    }
     // Without their own routes plain GETs would be parsed as trades and positions of users `events` and `ws`.
     for (const pattern of ['/trades/user/events/:user_id', '/positions/ws/:user_id']) {
       this.#routes.addPlainSocketGet(pattern);
@@ -222,36 +221,15 @@ export class OmsServer {
     }
   }
 
-  /** @param isNumbered whether clients may request sequence numbers. */
-  #addUserStream(pattern: string, stream: OneWayStream, isNumbered: boolean): void {
-    const admit = (head: RequestHead): Outcome<OmsConnection> => {
-      const user = userOf(head);
-      if (!user.ok) return user;
-      return isNumbered
-        ? this.streams.admitNumbered(head, stream, user.value)
-        : this.streams.admit(head, stream, user.value);
-    };
-    this.#addStream(pattern, admit, isNumbered ? NUMBERING_MEMBERS : NO_MEMBERS);
-  }
-
-  #addStream(
-    pattern: string,
-    admit: (head: RequestHead) => Outcome<OmsConnection>,
-    query: QueryMembers = NO_MEMBERS,
-  ): void {
-    this.#hub.add<OmsConnection>({
-      ...this.streams.common(),
-      pattern,
-      query,
-      admit: (head) => (this.#services.entry.isStopping ? rejected(STOPPING) : admit(head)),
-    });
-  }
-
   #addControl(connections: ControlConnections): void {
+    const { path, query } = must(
+      OMS_STREAMS.find(({ stream }) => stream === 'control'),
+      'a stream of control frames',
+    );
     this.#hub.add<ControlPeer>({
       ...connections.route(),
-      pattern: '/control',
-      query: CONTROL_MEMBERS,
+      pattern: patternOf(path),
+      query: membersOf(query),
       admit: (head) => {
         const options = controlOptionsOf(head);
         if (!options.ok) return options;

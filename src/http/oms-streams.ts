@@ -51,15 +51,15 @@ import {
   socketSessionOf,
   versionOf,
 } from './oms-session.ts';
-import { Query, type QueryMembers } from './query.ts';
+import { Query } from './query.ts';
 import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
 /** One-way streams. `confirmed-trades` is the final part of `trades`. */
-export type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
+type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 /** `at-risk` has the same frames for all users, `pending-settlements` for all market makers. */
-type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
+export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
 /** The data of one socket. */
 export interface OmsConnection extends OmsSession {
@@ -243,8 +243,13 @@ export class UserStreams implements UserEventStreams {
 
   // ---- calls of the listener
 
-  /** Called before an upgrade: checks the session (401), then the limit of the user's sockets (429; AMB-96). */
+  /**
+   * Called before an upgrade: checks sequence numbers, which only some streams have as query members (400), the session (401),
+   * then the limit of the user's sockets (429; AMB-96).
+   */
   admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsConnection> {
+    const numbers = numberingOf(head);
+    if (!numbers.ok) return numbers;
     const session = socketSessionOf(this.#services, head);
     if (!session.ok) return session;
     const { user } = session.value;
@@ -257,15 +262,7 @@ export class UserStreams implements UserEventStreams {
     const isBinary = stream === 'control' && choosesBinary(head);
     const isObject = stream === 'positions' && choosesOtherV1(head);
     const version = versionOf(head);
-    return accepted({ ...session.value, stream, version, isBinary, isForeign, isObject, numbers: null });
-  }
-
-  /** As `admit`, for a stream with optional sequence numbers. */
-  admitNumbered(head: RequestHead, stream: OneWayStream, pathUser: UserId | null): Outcome<OmsConnection> {
-    const numbers = numberingOf(head);
-    if (!numbers.ok) return numbers;
-    const connection = this.admit(head, stream, pathUser);
-    return connection.ok ? accepted({ ...connection.value, numbers: numbers.value }) : connection;
+    return accepted({ ...session.value, stream, version, isBinary, isForeign, isObject, numbers: numbers.value });
   }
 
   /** Number of a user's open sockets. */
@@ -481,8 +478,6 @@ function newEntry(): UserEntry {
     },
   };
 }
-
-export const NUMBERING_MEMBERS: QueryMembers = { sequence: 'once', from_sequence: 'once' };
 
 /** `?sequence=true` or `?from_sequence=N`: numbers on v1, from now on or from N on. INVALID_REQUEST for them on v0. */
 function numberingOf(head: RequestHead): Outcome<Numbering | null> {

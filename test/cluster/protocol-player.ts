@@ -16,7 +16,7 @@ interface Inputs {
   readonly note?: string;
 }
 
-function readHead(bytes: Uint8Array, sequence: number): RecordHead | null {
+export function readPlainHead(bytes: Uint8Array, sequence: number): RecordHead | null {
   try {
     const { epoch, hash, payload } = decodeStandalone(bytes, sequence);
     const { takeover, handover } = JSON.parse(Buffer.from(payload).toString('utf8')) as Inputs;
@@ -77,7 +77,7 @@ export class ProtocolPlayer {
       production: true,
       standby: false,
       dataVersion: '15',
-      readHead,
+      readHead: readPlainHead,
       ...options,
     });
   }
@@ -117,8 +117,8 @@ export class ProtocolPlayer {
   /** @param known how many records of the stream the own journal has. */
   open(known: number = this.journal.records.length, tail: Uint8Array | null = null, handoverTo?: string): this {
     const last = this.journal.records[known - 1] ?? null;
-    const head = last === null ? null : readHead(last, known);
-    const tailHead = tail === null ? null : readHead(tail, known + 1);
+    const head = last === null ? null : readPlainHead(last, known);
+    const tailHead = tail === null ? null : readPlainHead(tail, known + 1);
     return this.give({
       kind: 'opened',
       lastBytes: last,

@@ -347,7 +347,10 @@ class SimulatedNode implements StreamReader {
       this.#cluster.restartLater(this);
       return;
     }
-    if (this.isAlive) this.journal.push({ bytes, isStored: false });
+    if (!this.isAlive) return;
+    this.journal.push({ bytes, isStored: false });
+    // Stopped with a record on its way: when it goes on another may lead, and it finds an acknowledgement.
+    if (!this.#cluster.isCalm && this.#cluster.chance.is(0.005)) this.#cluster.pause(this);
   }
 
   #stored(sequence: number): void {
@@ -538,6 +541,13 @@ export class SimulatedCluster {
     });
   }
 
+  pause(node: SimulatedNode): void {
+    node.isPaused = true;
+    this.agenda.after(this.chance.between(100, 5_000) * MS, () => {
+      if (node.isPaused) node.resume();
+    });
+  }
+
   #work(): void {
     this.agenda.after(this.chance.between(5, 120) * MS, () => {
       this.#ids += 1;
@@ -567,11 +577,7 @@ export class SimulatedCluster {
         return;
       case 2:
       case 3:
-        if (!node.isAlive || node.isPaused) return;
-        node.isPaused = true;
-        agenda.after(chance.between(100, 5_000) * MS, () => {
-          if (node.isPaused) node.resume();
-        });
+        if (node.isAlive && !node.isPaused) this.pause(node);
         return;
       case 4:
         stream.cut(node, true);

@@ -284,7 +284,7 @@ const CLUSTER: readonly Mutant[] = [
     breaks: 'the lease counts from the first sending, not from the acknowledgement',
     site: 'lease-from-sending',
     change: assigns('this.#now'),
-    caughtBy: 'test/cluster/protocol',
+    caughtBy: 'test/cluster/simulation',
   },
   {
     breaks: 'a record with a gap before it waits until the gap is read',

@@ -521,7 +521,7 @@ export const PENDING_SETTLEMENT: Shape = named(
   'An approved settlement as market makers see it',
   Type.Object({
     settlement_id: described(TEXT, '`<chain>:<user>:<sub_account>:<nonce>`'),
-    asset_id: ASSET_ID,
+    asset_id: inside('asset', ASSET_ID),
     side: SIDE_WORDS,
     quantity: DECIMAL,
     price: nullable(described(DECIMAL, 'USD of one unit, rounded down; null when neither asset is USD')),

@@ -21,6 +21,7 @@ import {
   WELCOME,
 } from '../../codec/shapes/market-data-shapes.ts';
 import { TEXT } from '../../codec/shapes/shape-kit.ts';
+import type { MdsChannel } from '../../codec/stream-frames.ts';
 import type { MessageDoc, QueryDoc, StreamDoc } from './route-doc.ts';
 
 export const KLINE_EXAMPLE: string =
@@ -61,10 +62,16 @@ function frameExample(channel: string, data: string, interval = ''): string {
   return `{"type":"update","channel":"${channel}","asset_id":"1",${interval}"sequence":2,"timestamp_ns":1770000030010000000,"data":${data}}`;
 }
 
-export const MDS_STREAMS: readonly StreamDoc[] = [
+/** A stream: what documents say of it, and what it is; null: the socket of many subscriptions. */
+interface MdsStream extends StreamDoc {
+  readonly stream: MdsChannel | null;
+}
+
+export const MDS_STREAMS: readonly MdsStream[] = [
   {
     ...STREAM,
     path: '/marketdepth/diff/{asset_id}',
+    stream: 'marketdepth',
     pathExample: OF_MARKET,
     summary: 'Changes of the order book',
     resync: 'the snapshot of /marketdepth/{asset_id}; a gap in sequence_number invalidates the book',
@@ -81,6 +88,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/klines/diff/{asset_id}',
+    stream: 'klines',
     pathExample: OF_MARKET,
     query: [INTERVAL_QUERY],
     summary: 'Candles as they change',
@@ -93,6 +101,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/trades',
+    stream: 'trades',
     summary: 'Confirmed trades of all markets',
     resync: '/trades',
     sends: [
@@ -103,6 +112,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/trades/events',
+    stream: 'trade_events',
     summary: 'Trades of all markets as they are matched, confirmed or rolled back',
     resync: '/trades: confirmed trades; pending and rolled-back ones are available on this stream only',
     sends: [
@@ -118,6 +128,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/trades/{asset_id}',
+    stream: 'trades',
     pathExample: OF_MARKET,
     summary: 'Confirmed trades of one market',
     resync: '/trades/{asset_id}',
@@ -129,6 +140,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/ticker/ws/{asset_id}',
+    stream: 'ticker',
     pathExample: OF_MARKET,
     summary: 'The ticker of one market, at most once a second',
     resync: '/ticker/{asset_id}',
@@ -140,6 +152,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/tickers/ws',
+    stream: 'tickers',
     summary: 'Tickers that changed, at most once a second',
     resync: '/tickers',
     sends: [
@@ -150,6 +163,7 @@ export const MDS_STREAMS: readonly StreamDoc[] = [
   {
     ...STREAM,
     path: '/ws',
+    stream: null,
     summary: 'Many markets and channels on one socket',
     description: [
       'Each subscription begins with a snapshot and goes on with updates; subscribing again resynchronizes it. Up to 500',

@@ -12,6 +12,7 @@ import {
   SHORT_CONTROL_REQUEST,
   STREAM_REFUSAL,
 } from '../../codec/shapes/stream-shapes.ts';
+import type { OmsStreamName } from '../oms-streams.ts';
 import { BOOLEAN_WORD } from './query-docs.ts';
 import type { MessageDoc, QueryDoc, StreamDoc } from './route-doc.ts';
 
@@ -67,9 +68,15 @@ const SEQUENCES: readonly QueryDoc[] = [
   },
 ];
 
-export const OMS_STREAMS: readonly StreamDoc[] = [
+/** A stream: what documents say of it, and what the listener sends on it. */
+interface OmsStream extends StreamDoc {
+  readonly stream: OmsStreamName;
+}
+
+export const OMS_STREAMS: readonly OmsStream[] = [
   {
     path: '/orders',
+    stream: 'orders',
     area: 'Orders',
     auth: 'session',
     channel: 'orders',
@@ -113,6 +120,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/trades/user/events/{user_id}',
+    stream: 'trades',
     area: 'Trades',
     auth: 'session',
     channel: 'trades',
@@ -123,6 +131,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/trades/user/{user_id}',
+    stream: 'confirmed-trades',
     area: 'Trades',
     auth: 'session',
     channel: 'trades',
@@ -132,6 +141,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/account/events/{user_id}',
+    stream: 'account-events',
     area: 'Account',
     auth: 'session',
     channel: 'account_events',
@@ -160,6 +170,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/positions/ws/{user_id}',
+    stream: 'positions',
     area: 'Margin',
     auth: 'session',
     channel: 'positions',
@@ -181,6 +192,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/account/stats/{user_id}',
+    stream: 'account-stats',
     area: 'Margin',
     auth: 'session',
     channel: 'account_stats',
@@ -202,6 +214,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/liquidation/at_risk/ws',
+    stream: 'at-risk',
     area: 'Margin',
     auth: 'session',
     channel: 'at_risk',
@@ -224,6 +237,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/sync/pending_settlements',
+    stream: 'pending-settlements',
     area: 'Account',
     auth: 'session',
     channel: 'pending_settlements',
@@ -245,6 +259,7 @@ export const OMS_STREAMS: readonly StreamDoc[] = [
   },
   {
     path: '/control',
+    stream: 'control',
     area: 'Orders',
     auth: 'session',
     channel: 'control',
