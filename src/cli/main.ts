@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./data-commands.ts')).exportCommand,
   snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
   prune: async () => (await import('./data-commands.ts')).pruneCommand,
+  cluster: async () => (await import('./cluster-command.ts')).clusterCommand,
   upgrade: async () => (await import('./data-commands.ts')).upgradeCommand,
   follow: async () => (await import('./follow-command.ts')).followCommand,
 };

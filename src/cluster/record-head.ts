@@ -6,6 +6,7 @@ import type { RecordHead } from './events.ts';
 
 /** Takeovers and handovers are alone in their records: a larger payload is a batch of users, which is not decoded here. */
 const LEADERS_PAYLOAD_BYTES_MAX = 8_192;
+const TIME_AT = 16;
 const PREVIOUS_HASH_AT = 24;
 
 /** @returns null when the record is damaged, or has another sequence. */
@@ -25,4 +26,10 @@ export function readHead(bytes: Uint8Array, sequence: number): RecordHead | null
     if (error instanceof InvariantError || error instanceof RangeError) return null;
     throw error;
   }
+}
+
+/** Seconds since a record was made, by the clocks of its maker and of this machine. */
+export function recordAgeSeconds(bytes: Uint8Array): number {
+  const timeNs = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readBigUInt64BE(TIME_AT);
+  return Math.max(0, Date.now() - Number(timeNs / 1_000_000n)) / 1_000;
 }

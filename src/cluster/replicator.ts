@@ -7,9 +7,9 @@
 import type { BegunRecord, Campaign, LogEvent, OpenedJournal, RecordPlace } from '../clearing/replicated-log.ts';
 import { MILLISECOND_NS, type Sequence } from '../core/units.ts';
 import type { NodeState } from '../runtime/leadership.ts';
-import type { ClusterEffect, ClusterEvent, StandbyReport } from './events.ts';
+import type { AppendAnswer, ClusterEffect, ClusterEvent, StandbyReport } from './events.ts';
 import { Protocol, type ProtocolOptions } from './protocol.ts';
-import type { StreamLog } from './stream-log.ts';
+import type { JournalInfo, StreamLog } from './stream-log.ts';
 
 const TICK_MS = 10;
 /** A node that follows reports at least so often. */
@@ -17,7 +17,7 @@ const REPORT_MS = 250;
 /** How often a leader looks where the stream's leader is. */
 const PLACE_MS = 1_000;
 
-interface ReplicatorOptions extends ProtocolOptions, Omit<Campaign, 'node'> {
+export interface ReplicatorOptions extends ProtocolOptions, Omit<Campaign, 'node'> {
   /** Name of the server on this machine; null for none. */
   readonly home: string | null;
 }
@@ -37,6 +37,12 @@ interface ReplicatorHost {
   alert(alert: Extract<ClusterEffect, { kind: 'alert' }>['alert']): void;
   refuse(command: 'promote' | 'stepDown'): void;
   end(end: End): void;
+  /** Another node asks to lead: a `stepDown` is handled when the gateway is drained. */
+  handoverAsked(to: string): void;
+  /** For operators: how an append was answered, which node has reported, where the stream is. */
+  answered(answer: AppendAnswer['kind']): void;
+  reported(node: string): void;
+  placed(info: JournalInfo, isLeaderAtHome: boolean): void;
 }
 
 /** A report as it travels; the home is that of its node. */
@@ -74,7 +80,7 @@ export class Replicator {
     });
     stream.onApplied((bytes) => this.#heard(bytes));
     stream.onHandover((to) => {
-      if (to !== options.node) this.handle({ kind: 'stepDown', to });
+      if (to !== options.node) host.handoverAsked(to);
     });
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
@@ -181,7 +187,10 @@ export class Replicator {
 
   #append({ attempt, bytes, expectedEnd }: Extract<ClusterEffect, { kind: 'append' }>): void {
     this.#stream.append(bytes, expectedEnd).then(
-      (answer) => this.handle({ kind: 'answer', attempt, answer }),
+      (answer) => {
+        this.#host.answered(answer.kind);
+        this.handle({ kind: 'answer', attempt, answer });
+      },
       (error: unknown) => this.handle({ kind: 'fault', reason: `append: ${String(error)}` }),
     );
   }
@@ -224,6 +233,7 @@ export class Replicator {
   #heard(bytes: Uint8Array): void {
     const read = reportOf(bytes);
     if (read === null) return;
+    this.#host.reported(read.report.node);
     if (read.home !== null) this.#homes.set(read.report.node, read.home);
     this.handle({ kind: 'report', report: read.report });
   }
@@ -232,10 +242,10 @@ export class Replicator {
   async #place(): Promise<void> {
     const { home } = this.#options;
     this.#placedMs = performance.now();
-    if (home === null) return;
     this.#isPlacing = true;
     const info = await this.#stream.info();
-    if (info?.leader === home && info.others.every(({ isCurrent }) => isCurrent)) {
+    if (info !== null) this.#host.placed(info, info.leader === home);
+    if (home !== null && info?.leader === home && info.others.every(({ isCurrent }) => isCurrent)) {
       const homes = new Set(this.#homes.values());
       const to = info.others.find(({ name }) => !homes.has(name)) ?? info.others[0];
       if (to !== undefined) await this.#stream.stepDown(to.name);

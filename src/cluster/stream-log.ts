@@ -63,7 +63,7 @@ export interface StreamLogOptions {
   readonly dataVersion: string;
 }
 
-interface JournalInfo {
+export interface JournalInfo {
   /** Sequence of the first record, or of the one that comes first. */
   readonly first: number;
   readonly end: number;
@@ -342,14 +342,23 @@ export class StreamLog {
     });
   }
 
-  /** Answers `rb.C.status` and `rb.C.status.<node>`. */
-  answerStatus(node: string, answer: () => Uint8Array): void {
+  /** Answers requests to all nodes and to this one. `respond` may be called later. */
+  answer(node: string, requested: (request: Uint8Array, respond: (reply: Uint8Array) => void) => void): void {
     for (const subject of [this.names.status, `${this.names.status}.${node}`]) {
       this.#connection.subscribe(subject, {
         callback: (error, message) => {
-          if (error === null) message.respond(answer());
+          if (error === null) requested(message.data, (reply) => void message.respond(reply));
         },
       });
+    }
+  }
+
+  /** Asks one node. @returns null for no answer within the time. */
+  async request(node: string, request: Uint8Array, timeout: number = CHANGE_MS): Promise<Uint8Array | null> {
+    try {
+      return (await this.#connection.request(`${this.names.status}.${node}`, request, { timeout })).data;
+    } catch {
+      return null;
     }
   }
 

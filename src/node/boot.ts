@@ -475,7 +475,8 @@ export class RingbookNode {
     const { config } = this;
     this.#chains = new ChainActor({
       directory: config.dataDirectory,
-      files: new ChainStore(config.dataDirectory),
+      // Simulated chains are outside of any node: those of a cluster share them, and the leader alone opens them.
+      files: new ChainStore(config.cluster?.chainsDirectory ?? config.dataDirectory),
       clock: this.#clock,
       minesByItself: config.chainsMine === 'by-themselves',
       command: (command) => this.#clearingClient.command(command),
@@ -564,6 +565,7 @@ export class RingbookNode {
       clock,
       plan,
       wallClock: this.#wallClock,
+      leadership: this.#member === null ? null : this.#threads.leadership,
       waitingFor: () => this.#waitingFor(),
       starting: () => (this.#isStopping ? null : this.#threads.progress.step),
       command: (command) => this.#clearingClient.command(command),

@@ -35,7 +35,7 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
       return new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), () => cycle.done());
     },
     signals: new NodeWords(settings.words),
-    answersWithoutData: settings.isClustered,
+    answersWithoutData: settings.cluster !== null,
     streams,
     listenerOf: (marketData) => {
       const server = publicServer(wiring, { marketData, streams, counted });
@@ -64,7 +64,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   return new MdsServer({
     marketData,
     streams,
-    place: { role: 'node', leadership: new Leadership(settings.leadership), isCluster: settings.isClustered },
+    place: { role: 'node', leadership: new Leadership(settings.leadership), isCluster: settings.cluster !== null },
     clock: wiring.clock,
     // A heartbeat after every request: in a burst the loop does not reach its timers.
     observer: {

@@ -11,6 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
+import { REPLICATOR } from '../core/actor-names.ts';
 import { createAttestationRing } from '../crypto/attestations.ts';
 import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { type ListenerSettings, tlsOf } from '../http/public-listeners.ts';
@@ -29,6 +30,7 @@ import { ThreadContext } from '../runtime/thread-context.ts';
 import { type Plan, planTopology } from '../runtime/topology.ts';
 import { type DataLock, lockDirectory } from '../storage/data-lock.ts';
 import { forgetVerifiedMark } from '../storage/verified-mark.ts';
+import type { ClusterConfig } from './cluster-config.ts';
 import { MANUAL_CLOCK_START_NS, type NodeConfig, webauthnPolicy } from './config.ts';
 import { NodeWords } from './node-words.ts';
 import { checkBeforeStart } from './start-check.ts';
@@ -42,6 +44,7 @@ export const DEMO = 'demo';
 const LOG = 'log';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
+  [REPLICATOR]: 'replicator.js',
   'market-data': 'market-data.js',
   'check-data': 'check-data.js',
   'keep-data': 'keep-data.js',
@@ -91,7 +94,7 @@ export class NodeThreads {
     this.entryOf = entryOf;
     this.attestations = Array.from({ length: config.threads.verifyThreads }, createAttestationRing);
     const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
-    this.plan = planTopology(nodeTopology(config), { mode: config.clock, notBeforeNs });
+    this.plan = planTopology(nodeTopology(config, config.cluster !== null), { mode: config.clock, notBeforeNs });
     this.lane = new LogLane(this.plan.logs, 'main');
     this.log = createLogger({ name: 'ringbook', level: config.logLevel, stream: this.lane });
     this.logs = new LogThread(this.plan.logs, workerEntry(LOG));
@@ -205,7 +208,9 @@ export class NodeThreads {
       mdsListener: this.listenerSettings({ host: config.mdsHost, port: config.mdsPort }),
       words: this.words.memory,
       leadership: this.leadership.memory,
-      isClustered: config.cluster !== null,
+      cluster: config.cluster,
+      isProduction: config.profile === 'production',
+      ...(config.cluster === null ? {} : { log: logOf(config.cluster) }),
       attestations: this.attestations,
       budget: this.budget.memory,
       peerName: this.peerName,
@@ -230,4 +235,9 @@ export class NodeThreads {
     const name = RECOVERY_STEPS[step - 1];
     return name === undefined ? null : { step: name, done, of };
   }
+}
+
+/** An alive record follows a third of the lease after the last one (cluster.md 5). */
+function logOf({ leaseMs, confirm }: ClusterConfig): NonNullable<WorkerSettings['log']> {
+  return { aliveMs: leaseMs / 3, waitsForStandby: confirm.includes('standby') };
 }

@@ -15,6 +15,7 @@ import {
   GATEWAY_METRICS,
   MARKET_DATA_METRICS,
   MARKET_METRICS,
+  REPLICATOR_METRICS,
 } from '../gateway/metrics/metric-names.ts';
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
 import type { NodeConfig } from './config.ts';
@@ -90,7 +91,14 @@ export function nodeTopology(
         metrics: MARKET_DATA_METRICS,
       },
       ...(hasReplicator
-        ? [{ name: REPLICATOR, thread: REPLICATOR, batchRecordsMax: REPLICATOR_BATCH_RECORDS, metrics: [] }]
+        ? [
+            {
+              name: REPLICATOR,
+              thread: REPLICATOR,
+              batchRecordsMax: REPLICATOR_BATCH_RECORDS,
+              metrics: REPLICATOR_METRICS,
+            },
+          ]
         : []),
     ],
     edges: [...edges(shards, config.rings), ...(hasReplicator ? REPLICATOR_EDGES : [])],

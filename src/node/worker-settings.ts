@@ -5,6 +5,7 @@ import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import type { ListenerSettings } from '../http/public-listeners.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
+import type { ClusterConfig } from './cluster-config.ts';
 import type { NodeConfig } from './config.ts';
 
 /** Given to every worker; a structured clone. */
@@ -22,8 +23,9 @@ export interface WorkerSettings {
   readonly words: SharedArrayBuffer;
   /** The memory of runtime/leadership.ts. */
   readonly leadership: SharedArrayBuffer;
-  /** Whether the node is one of several machines. */
-  readonly isClustered: boolean;
+  /** Several machines; null: one. */
+  readonly cluster: ClusterConfig | null;
+  readonly isProduction: boolean;
   /** How clearing begins on the log of a cluster, where there is a replicator; absent: its records are stored when they are flushed. */
   readonly log?: Pick<ReplicatedLog, 'aliveMs' | 'waitsForStandby'>;
   /** Key of the hashes of ids: 64 random bits, new at every start, given to the node's own threads and stored nowhere. */

@@ -38,6 +38,7 @@ import {
 import type { MarketFigures } from '../gateway/orders/order-manager.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
+import { NODE_STATES, type NodeState } from '../runtime/leadership.ts';
 import { droppedLines, isLogWaiting } from '../runtime/log-buffer.ts';
 import { type RingDepth, ringDepth } from '../runtime/spsc-ring.ts';
 import type { ThreadUse } from '../runtime/thread-times.ts';
@@ -65,6 +66,8 @@ export interface MetricScope {
   readonly actors: readonly Recorded[];
   readonly gateway: Recorded;
   readonly clearing: Recorded;
+  /** Null on one machine. */
+  readonly replicator: Recorded | null;
   readonly listeners: readonly (readonly [service: 'oms' | 'mds', listener: Recorded])[];
   readonly shards: readonly Recorded[];
   readonly threads: readonly Recorded[];
@@ -85,6 +88,8 @@ export interface MetricScope {
 type Row = MetricRow<MetricScope>;
 type Read = (scope: MetricScope) => Samples;
 
+const TAKEOVER_CAUSES = ['silence', 'handover', 'operator'] as const;
+const LEADING: ReadonlySet<NodeState> = new Set(['restoring', 'leading', 'stalled', 'handing-over']);
 const RESPONSE_KINDS = ['read', 'change'] as const;
 
 export const METRIC_TABLE: readonly Row[] = [
@@ -437,6 +442,105 @@ export const METRIC_TABLE: readonly Row[] = [
     ofClearing('shortfall_usd'),
   ),
 
+  // ---- several machines: without samples on one
+  gauge('ringbook_cluster_state', ['state'], '1 for the state of this process in its cluster.', ({ parts }) =>
+    NODE_STATES.flatMap((state): readonly Sample[] => {
+      const { leadership } = parts;
+      return leadership === null ? [] : [[leadership.state() === state ? 1 : 0, state]];
+    }),
+  ),
+  gauge('ringbook_cluster_epoch', [], 'Number of the leadership that this process has seen.', ({ parts }) =>
+    parts.leadership === null ? null : parts.leadership.view().epoch,
+  ),
+  gauge(
+    'ringbook_cluster_lease_seconds',
+    [],
+    'What is left of the lease of this leader; 0 or less: it is stalled.',
+    ({ parts }) => {
+      const { leadership } = parts;
+      const isLeader = leadership !== null && LEADING.has(leadership.state());
+      return isLeader ? leadership.leaseLeftMs() / 1_000 : null;
+    },
+  ),
+  counter(
+    'ringbook_cluster_stalled_seconds_total',
+    [],
+    'Time in which this leader had no lease: nothing was confirmed.',
+    ofReplicator('stalled_s'),
+  ),
+  counter(
+    'ringbook_cluster_takeovers_total',
+    ['cause'],
+    'Leaderships of this process, by what they followed.',
+    ({ replicator }) =>
+      replicator === null
+        ? null
+        : TAKEOVER_CAUSES.map((cause): Sample => [numberOf(replicator, `takeovers_${cause}`), cause]),
+  ),
+  gauge('ringbook_cluster_standbys', [], 'Nodes that follow this leader.', ofReplicator('standbys')),
+  counter(
+    'ringbook_cluster_appends_refused_total',
+    [],
+    'Appends that the stream refused, because it ended elsewhere.',
+    ofReplicator('appends_refused'),
+  ),
+  gauge(
+    'ringbook_replication_sequence',
+    ['at'],
+    'The last record that was appended, that is stored, and that clearing has applied.',
+    ({ replicator, parts }) =>
+      replicator === null
+        ? null
+        : [
+            [numberOf(replicator, 'appended_sequence'), 'appended'],
+            [numberOf(replicator, 'stored_sequence'), 'stored'],
+            [parts.leadership?.view().sequence ?? 0, 'applied'],
+          ],
+  ),
+  histogram(
+    'ringbook_replication_store_seconds',
+    [],
+    'From the first sending of a record until it is known to be stored.',
+    ({ replicator }) => (replicator === null ? [] : [[histogramOf(replicator, 'store_ns')]]),
+  ),
+  gauge(
+    'ringbook_replication_lag_seconds',
+    [],
+    'How old the last record of the stream was when this node was given it.',
+    ofReplicator('lag_s'),
+  ),
+  counter(
+    'ringbook_replication_retries_total',
+    [],
+    'Appends without an answer, which are sent again with the same bytes.',
+    ofReplicator('append_retries'),
+  ),
+  gauge(
+    'ringbook_stream_bytes',
+    [],
+    'Bytes of the journal stream, as this leader sees it.',
+    ofReplicator('stream_bytes'),
+  ),
+  gauge(
+    'ringbook_stream_bytes_limit',
+    [],
+    'Where the stream is full and nothing more is confirmed; 0: no limit.',
+    ofReplicator('stream_bytes_limit'),
+  ),
+  gauge('ringbook_stream_first_sequence', [], 'First record of the stream.', ofReplicator('stream_first_sequence')),
+  gauge(
+    'ringbook_stream_servers_current',
+    [],
+    'Servers of the stream that are current.',
+    ofReplicator('stream_servers_current'),
+  ),
+  gauge(
+    'ringbook_stream_leader_at_home',
+    [],
+    '1 while the leader of the stream is on the machine of this leader: the death of both costs an election.',
+    ofReplicator('stream_leader_at_home'),
+  ),
+
   // ---- chains: a chain is one label, of a set that operators make
   gauge(
     'ringbook_chain_stopped',
@@ -655,6 +759,11 @@ function ofClearing(metric: string): Read {
 /** A metric of each public listener. */
 function each(metric: string): Read {
   return ({ listeners }) => listeners.map(([service, listener]): Sample => [numberOf(listener, metric), service]);
+}
+
+/** Null on one machine. */
+function ofReplicator(metric: string): Read {
+  return ({ replicator }) => (replicator === null ? null : numberOf(replicator, metric));
 }
 
 function ofActors(metric: string): Read {

@@ -2,7 +2,7 @@
  * `GET /metrics` (operator-api.md 3): the table of metrics (metric-table.ts) as Prometheus text. Reading what threads recorded in
  * shared memory costs them nothing.
  */
-import { CLEARING, GATEWAY, MARKET_DATA } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, REPLICATOR } from '../core/actor-names.ts';
 import { must } from '../core/assert.ts';
 import { MARKETS_MAX, stageMetric } from '../gateway/metrics/metric-names.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
@@ -32,6 +32,7 @@ function scopeOf(parts: OpsParts, measured: MeasuredElsewhere): MetricScope {
     actors,
     gateway,
     clearing: actorNamed(actors, CLEARING),
+    replicator: actors.find(({ actor }) => actor === REPLICATOR) ?? null,
     listeners: [
       ['oms', gateway],
       ['mds', actorNamed(actors, MARKET_DATA)],

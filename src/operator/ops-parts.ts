@@ -18,6 +18,7 @@ import type { RegistryCache } from '../gateway/queries/registry-cache.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import type { UserLimits } from '../gateway/sessions/user-limits.ts';
 import type { SharedClock } from '../runtime/clock.ts';
+import type { Leadership } from '../runtime/leadership.ts';
 import type { MetricsPlan } from '../runtime/metrics.ts';
 import type { ThreadUse } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
@@ -71,6 +72,8 @@ export interface OpsParts {
   readonly commit: string;
   readonly clock: SharedClock;
   readonly wallClock: WallClockView;
+  /** Of this process in its cluster; null on one machine. */
+  readonly leadership: Leadership | null;
   /** Threads, actors, rings and metrics of the node. */
   readonly plan: Plan;
   readonly gateway: {

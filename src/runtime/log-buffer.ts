@@ -12,7 +12,7 @@ import { createRing, RING_FULL, RingWriter } from './spsc-ring.ts';
 import { STANDARD_ERROR, writeWithin } from './standard-streams.ts';
 
 /** One for each logger, as a lane has one writer; `output` is that of the ready line. */
-export const LOG_LANES = ['main', 'ops', 'clearing', 'market-data', 'chain', 'output'] as const;
+export const LOG_LANES = ['main', 'ops', 'clearing', 'market-data', 'chain', 'replicator', 'output'] as const;
 type LogLaneName = (typeof LOG_LANES)[number];
 
 const LANE_BYTES = 262_144;

@@ -67,6 +67,10 @@ class PlainNode {
         end: (end) => {
           this.ending = end;
         },
+        handoverAsked: (to) => this.replicator.handle({ kind: 'stepDown', to }),
+        answered: () => undefined,
+        reported: () => undefined,
+        placed: () => undefined,
       },
     );
     this.replicator.opened(

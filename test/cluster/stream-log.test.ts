@@ -174,8 +174,8 @@ suite('the journal stream on three servers', { skip, timeout: 120_000 }, () => {
   });
 
   test('nodes answer for their state, and are heard by their reports', async () => {
-    a.answerStatus('a', () => Buffer.from('state of a'));
-    b.answerStatus('b', () => Buffer.from('state of b'));
+    a.answer('a', (_, respond) => respond(Buffer.from('state of a')));
+    b.answer('b', (_, respond) => respond(Buffer.from('state of b')));
     const reports: string[] = [];
     a.onApplied((report) => reports.push(Buffer.from(report).toString()));
     await sleep(100);

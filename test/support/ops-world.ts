@@ -95,6 +95,7 @@ export class OpsWorld {
       config,
       clock,
       plan,
+      leadership: null,
       wallClock: { state: this.wallClock, accept: () => this.wallClockAccepts() },
       clockMoved: () => undefined,
       version: '0.1.0',

@@ -191,6 +191,26 @@ const LIQUIDATION_METRICS: readonly MetricDefinition[] = [
   counter('shortfall_usd'),
 ];
 
+/** Of the thread of a cluster's protocol. */
+export const REPLICATOR_METRICS: readonly MetricDefinition[] = [
+  histogram('store_ns'),
+  gauge('appended_sequence'),
+  gauge('stored_sequence'),
+  gauge('lag_s'),
+  counter('appends_refused'),
+  counter('append_retries'),
+  counter('takeovers_silence'),
+  counter('takeovers_handover'),
+  counter('takeovers_operator'),
+  counter('stalled_s'),
+  gauge('standbys'),
+  gauge('stream_bytes'),
+  gauge('stream_bytes_limit'),
+  gauge('stream_first_sequence'),
+  gauge('stream_servers_current'),
+  gauge('stream_leader_at_home'),
+];
+
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   ...LIQUIDATION_METRICS,
   histogram('commit_ns'),

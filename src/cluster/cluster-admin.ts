@@ -1,0 +1,121 @@
+/** What the commands of `ringbook cluster` do on the servers (cluster.md 12). */
+import type { StreamLogOptions } from './stream-log.ts';
+import { StreamLog } from './stream-log.ts';
+
+/** Time in which nodes answer a question to all of them. */
+const STATUS_MS = 1_000;
+/** A standby that is further behind has a lag. */
+const LAG_RECORDS_MAX = 10_000;
+
+/** A node or a replica as it answers. */
+export interface MemberStatus {
+  readonly node: string;
+  readonly role: string;
+  readonly state: string;
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly hash: string;
+  readonly version: string;
+  readonly data: string;
+}
+
+export interface ClusterStatus {
+  readonly cluster: string;
+  /** Null when the stream has no leader, or does not answer. */
+  readonly stream: {
+    readonly first: number;
+    readonly end: number;
+    readonly bytes: number;
+    readonly bytes_max: number;
+    readonly leader: string;
+    readonly servers: readonly { readonly name: string; readonly current: boolean }[];
+  } | null;
+  /** By name. */
+  readonly members: readonly (MemberStatus & { readonly lag: number })[];
+  readonly leader: string | null;
+  /** A leader, and a standby without lag. */
+  readonly isSound: boolean;
+}
+
+export class ClusterAdmin {
+  readonly #cluster: string;
+  readonly log: StreamLog;
+
+  private constructor(cluster: string, log: StreamLog) {
+    this.#cluster = cluster;
+    this.log = log;
+  }
+
+  /** @throws Error when no server answers. */
+  static async connect(options: StreamLogOptions): Promise<ClusterAdmin> {
+    return new ClusterAdmin(options.cluster, await StreamLog.connect(options));
+  }
+
+  close(): Promise<void> {
+    return this.log.close();
+  }
+
+  async status(): Promise<ClusterStatus> {
+    const [info, answers] = await Promise.all([this.log.info(), this.log.askStatus(STATUS_MS)]);
+    const found = answers.flatMap((bytes) => memberOf(bytes) ?? []);
+    const members = found
+      .map((member) => ({ ...member, lag: info === null ? 0 : Math.max(0, info.end - member.sequence) }))
+      .sort((a, b) => (a.node < b.node ? -1 : 1));
+    const leader = members
+      .filter(({ state }) => state === 'leading' || state === 'stalled')
+      .reduce<MemberStatus | null>((best, one) => (best === null || one.epoch > best.epoch ? one : best), null);
+    const hasStandby = members.some(({ state, lag }) => state === 'following' && lag <= LAG_RECORDS_MAX);
+    return {
+      cluster: this.#cluster,
+      stream:
+        info === null
+          ? null
+          : {
+              first: info.first,
+              end: info.end,
+              bytes: info.bytes,
+              bytes_max: info.bytesMax,
+              leader: info.leader,
+              servers: [
+                { name: info.leader, current: true },
+                ...info.others.map(({ name, isCurrent }) => ({ name, current: isCurrent })),
+              ],
+            },
+      members,
+      leader: leader?.node ?? null,
+      isSound: leader?.state === 'leading' && hasStandby,
+    };
+  }
+
+  /** @returns why it was refused; null when it was taken. */
+  async command(node: string, command: 'promote' | 'stepDown', to: string | null): Promise<string | null> {
+    const answer = await this.log.request(node, Buffer.from(JSON.stringify({ command, to })));
+    if (answer === null) return `${node} does not answer`;
+    const { ok, reason } = objectOf(answer);
+    return ok === true ? null : String(reason ?? 'it was refused');
+  }
+}
+
+function memberOf(bytes: Uint8Array): MemberStatus | null {
+  const { node, role, state, epoch, sequence, hash, version, data } = objectOf(bytes);
+  if (typeof node !== 'string' || typeof state !== 'string') return null;
+  return {
+    node,
+    role: String(role),
+    state,
+    epoch: Number(epoch),
+    sequence: Number(sequence),
+    hash: String(hash),
+    version: String(version),
+    data: String(data),
+  };
+}
+
+function objectOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}

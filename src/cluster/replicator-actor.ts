@@ -1,0 +1,347 @@
+/**
+ * The actor of the thread of the protocol: connects to the servers, again and again, and stands between replicator.ts and the rest of
+ * the node.
+ *
+ *   clearing ══ opened, begin, flushed ══▶ ┌──────────────────┐ ── append, get, info ──▶ servers
+ *            ◀═ record, stored, campaign ══ │ ReplicatorActor  │ ◀── answers, log, reports, requests
+ *   main ──── ready, drained, terminate ──▶ └──────────────────┘ ──▶ state, epoch, lease: shared memory
+ *        ◀─── drain, state, end ───────────────────┘
+ *
+ * Invariants
+ *   (1) State and lease are in shared memory before anything that follows from them leaves this thread.
+ *   (2) A handover that is asked for begins when the gateway is drained: its record is the last one of this leader.
+ */
+import { ReplicatorEnd } from '../clearing/log-codec.ts';
+import type { LogEvent, OpenedJournal, RecordPlace } from '../clearing/replicated-log.ts';
+import type { Views } from '../core/views.ts';
+import type { Actor } from '../runtime/actor.ts';
+import type { Leadership, NodeState } from '../runtime/leadership.ts';
+import type { Publication } from '../runtime/publication.ts';
+import type { AppendAnswer, ClusterEffect } from './events.ts';
+import type { ToMain, ToStream } from './link.ts';
+import { recordAgeSeconds } from './record-head.ts';
+import { Replicator, type ReplicatorOptions } from './replicator.ts';
+import { type JournalInfo, StreamLog, type StreamLogOptions } from './stream-log.ts';
+
+const RECONNECT_MS = 250;
+const FITNESS_MS = 10_000;
+/** A standby that has not reported for so long is none. */
+const STANDBY_MS = 1_000;
+
+/** What operators measure; plain functions. */
+export interface ReplicatorMeasures {
+  /** From the first sending of a record until it is known to be stored. */
+  readonly stored: (ms: number, sequence: number) => void;
+  readonly appended: (sequence: number) => void;
+  readonly answered: (answer: AppendAnswer['kind']) => void;
+  /** A record of another leader is given to clearing. @param ageSeconds since it was made. */
+  readonly applied: (ageSeconds: number) => void;
+  readonly takenOver: (cause: 'silence' | 'handover' | 'operator') => void;
+  readonly stalled: (ms: number) => void;
+  readonly standbys: (count: number) => void;
+  readonly placed: (info: JournalInfo, isAtHome: boolean) => void;
+}
+
+interface ReplicatorActorOptions {
+  readonly name: string;
+  readonly protocol: ReplicatorOptions;
+  readonly servers: StreamLogOptions;
+  /** Of the program. */
+  readonly version: string;
+  readonly toClearing: Publication;
+  readonly leadership: Leadership;
+  readonly link: {
+    post(message: ToMain): void;
+    receive(receiver: (message: ToStream) => void): void;
+    close(): void;
+  };
+  /** Whether all servers that answer are fit; does not reject. */
+  readonly fitness: () => Promise<boolean>;
+  readonly log: (level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>, text: string) => void;
+  readonly measured: ReplicatorMeasures;
+}
+
+/** A request of an operator or of another node (`rb.C.status.<node>`), and how it is answered. */
+interface NodeRequest {
+  readonly command: 'status' | 'stepDown' | 'promote' | 'confirm';
+  readonly to: string | null;
+  readonly standby: boolean;
+  readonly answer: (reply: object) => void;
+}
+
+export class ReplicatorActor implements Actor {
+  readonly name: string;
+  readonly #options: ReplicatorActorOptions;
+  readonly #end: ReplicatorEnd;
+  readonly #begunMs = new Map<number, number>();
+  readonly #reportedMs = new Map<string, number>();
+  #stream: StreamLog | null = null;
+  #replicator: Replicator | null = null;
+  #opened: { readonly journal: OpenedJournal; readonly lastBytes: Uint8Array | null } | null = null;
+  #flushed: RecordPlace | null = null;
+  #leader: string | null = null;
+  #wasHandedOver = false;
+  #isPromoted = false;
+  #stalledSinceMs: number | null = null;
+  /** A handover that waits for the gateway, with its answer; null: none. */
+  #leaving: { readonly to: string | null; readonly answer: (reply: object) => void } | null = null;
+  #judgedMs = Number.NEGATIVE_INFINITY;
+  #isFit = true;
+  #hasEnded = false;
+
+  constructor(options: ReplicatorActorOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#end = new ReplicatorEnd(options.toClearing, {
+      opened: (journal, lastBytes) => {
+        this.#opened = { journal, lastBytes };
+        this.#begin();
+      },
+      begin: (record) => {
+        this.#begunMs.set(record.sequence, performance.now());
+        options.measured.appended(record.sequence);
+        this.#replicator?.begin(record);
+      },
+      flushed: (place) => {
+        this.#flushed = place;
+        this.#replicator?.flushed(place);
+      },
+      restored: () => undefined,
+    });
+  }
+
+  start(): void {
+    this.#options.link.receive((message) => this.#ofMain(message));
+    void this.#connect();
+  }
+
+  ready(): boolean {
+    return true;
+  }
+
+  handle(_channel: number, typeId: number, views: Views, at: number): void {
+    this.#end.receive(typeId, views, at);
+  }
+
+  endBatch(): void {
+    this.#end.flush();
+  }
+
+  isQuiet(): boolean {
+    return this.#end.flush();
+  }
+
+  tick(): void {
+    this.#end.flush();
+    const nowMs = performance.now();
+    const { measured } = this.#options;
+    const leads = this.#replicator?.state === 'leading' || this.#replicator?.state === 'stalled';
+    measured.standbys(leads ? [...this.#reportedMs.values()].filter((atMs) => nowMs - atMs < STANDBY_MS).length : 0);
+    if (nowMs - this.#judgedMs < FITNESS_MS) return;
+    this.#judgedMs = nowMs;
+    void this.#options.fitness().then((fit) => {
+      if (fit !== this.#isFit) this.#replicator?.handle({ kind: 'fitness', fit });
+      this.#isFit = fit;
+    });
+  }
+
+  stop(): void {
+    this.#hasEnded = true;
+    this.#replicator?.close();
+    void this.#stream?.close();
+    this.#options.link.close();
+  }
+
+  halt(): void {
+    this.stop();
+  }
+
+  // ---- the servers
+
+  async #connect(): Promise<void> {
+    const { servers, protocol, log } = this.#options;
+    for (let last = ''; !this.#hasEnded; ) {
+      try {
+        this.#stream = await StreamLog.connect(servers);
+        this.#begin();
+        return;
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== last) log('warn', { reason, node: protocol.node }, 'no server of the cluster answers');
+        last = reason;
+        await new Promise((done) => setTimeout(done, RECONNECT_MS));
+      }
+    }
+  }
+
+  /** When a server answers and clearing has opened its journal. */
+  #begin(): void {
+    const stream = this.#stream;
+    const opened = this.#opened;
+    if (stream === null || opened === null) return;
+    const { protocol, leadership, log, measured } = this.#options;
+    const replicator = new Replicator(protocol, stream, {
+      give: (event) => this.#give(event),
+      hasRoom: () => this.#end.hasRoom,
+      state: (state, epoch, sequence) => this.#become(state, epoch, sequence),
+      leader: ({ epoch, takeover }) => {
+        this.#leader = takeover.node;
+        leadership.setLeader(epoch, takeover);
+      },
+      lease: ({ sentNs, sentWallNs, endsNs }) =>
+        leadership.setLease({
+          sentMs: millisecondsOf(sentNs),
+          sentWallMs: millisecondsOf(sentWallNs),
+          endsMs: millisecondsOf(endsNs),
+        }),
+      alert: (alert) => log('error', { alert }, 'the cluster needs an operator'),
+      refuse: (command) => log('warn', { command }, 'a command is refused in this state'),
+      end: ({ code, reason, text }) => this.#over(code, reason, text),
+      handoverAsked: (to) => this.#askedToStepDown(to, () => undefined),
+      answered: (answer) => measured.answered(answer),
+      reported: (node) => this.#reportedMs.set(node, performance.now()),
+      placed: (info, isAtHome) => measured.placed(info, isAtHome),
+    });
+    this.#replicator = replicator;
+    stream.answer(protocol.node, (bytes, respond) => {
+      this.#requested(requestOf(bytes, (reply) => respond(Buffer.from(JSON.stringify(reply)))));
+    });
+    replicator.opened(opened.journal, opened.lastBytes);
+  }
+
+  #give(event: LogEvent): void {
+    const { measured } = this.#options;
+    if (event.kind === 'stored') {
+      const begunMs = this.#begunMs.get(event.sequence);
+      if (begunMs !== undefined) measured.stored(performance.now() - begunMs, event.sequence);
+    }
+    if (event.kind === 'stored' || event.kind === 'refused') this.#begunMs.delete(event.sequence);
+    if (event.kind === 'record') measured.applied(recordAgeSeconds(event.bytes));
+    this.#end.give(event);
+  }
+
+  #become(state: NodeState, epoch: number, sequence: number): void {
+    const { leadership, link, measured } = this.#options;
+    leadership.setState(state);
+    const nowMs = performance.now();
+    if (this.#stalledSinceMs !== null && state !== 'stalled') {
+      measured.stalled(nowMs - this.#stalledSinceMs);
+      this.#stalledSinceMs = null;
+    }
+    if (state === 'stalled') this.#stalledSinceMs = nowMs;
+    if (state === 'restoring')
+      measured.takenOver(this.#isPromoted ? 'operator' : this.#wasHandedOver ? 'handover' : 'silence');
+    link.post({ kind: 'state', state, epoch, sequence });
+  }
+
+  #over(code: Extract<ClusterEffect, { kind: 'end' }>['code'], reason: string, text: string): void {
+    this.#hasEnded = true;
+    this.#leaving?.answer({ ok: true });
+    this.#options.log(code === 0 ? 'info' : 'error', { code, reason }, text);
+    this.#options.link.post({ kind: 'end', code, reason, text });
+  }
+
+  // ---- the main thread
+
+  #ofMain(message: ToStream): void {
+    const replicator = this.#replicator;
+    switch (message.kind) {
+      case 'ready':
+        replicator?.handle({ kind: 'ready' });
+        return;
+      case 'drained':
+        if (this.#leaving !== null) replicator?.handle({ kind: 'stepDown', to: this.#leaving.to });
+        return;
+      case 'terminate':
+        // Without a server there is nothing to hand over.
+        if (replicator === null) this.#over(0, 'STOPPED', 'stopped before a server answered');
+        else replicator.handle({ kind: 'terminate' });
+        return;
+      case 'confirm':
+        this.#confirm(message.standby);
+    }
+  }
+
+  #confirm(standby: boolean): void {
+    this.#end.wait(standby);
+    this.#replicator?.handle({ kind: 'confirm', standby });
+  }
+
+  // ---- requests
+
+  #requested({ command, to, standby, answer }: NodeRequest): void {
+    switch (command) {
+      case 'status':
+        answer(this.#status());
+        return;
+      case 'promote':
+        this.#isPromoted = true;
+        this.#replicator?.handle({ kind: 'promote' });
+        answer({ ok: true });
+        return;
+      case 'confirm':
+        this.#confirm(standby);
+        answer({ ok: true });
+        return;
+      case 'stepDown':
+        this.#askedToStepDown(to, answer);
+    }
+  }
+
+  #askedToStepDown(to: string | null, answer: (reply: object) => void): void {
+    const state = this.#replicator?.state;
+    if (state !== 'leading' || this.#leaving !== null) {
+      answer({ ok: false, reason: `the node is ${this.#leaving === null ? state : 'handing over already'}` });
+      return;
+    }
+    this.#leaving = { to, answer };
+    this.#options.link.post({ kind: 'drain', to });
+  }
+
+  #status(): object {
+    const { protocol, version, leadership } = this.#options;
+    const { node, dataVersion, oms, mds } = protocol;
+    const place = this.#flushed;
+    return {
+      node,
+      role: 'node',
+      state: leadership.state(),
+      epoch: this.#replicator?.epoch ?? 0,
+      // The last record that clearing has flushed.
+      sequence: place?.sequence ?? this.#replicator?.sequence ?? 0,
+      hash: place === null ? '' : Buffer.from(place.hash).toString('hex'),
+      version,
+      data: dataVersion,
+      leader: this.#leader,
+      oms,
+      mds,
+    };
+  }
+}
+
+/** What is no command is a question for the status. */
+function requestOf(bytes: Uint8Array, answer: NodeRequest['answer']): NodeRequest {
+  const { command, to, standby } = membersOf(bytes);
+  const isCommand = command === 'stepDown' || command === 'promote' || command === 'confirm';
+  return {
+    command: isCommand ? command : 'status',
+    to: typeof to === 'string' ? to : null,
+    standby: standby === true,
+    answer,
+  };
+}
+
+/** The members of a message of another process of the cluster; none for what cannot be read. */
+function membersOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Of a monotonic or a wall clock: below 2^53 microseconds. */
+function millisecondsOf(nanoseconds: bigint): number {
+  return Number(nanoseconds / 1_000n) / 1_000;
+}
