@@ -253,7 +253,7 @@ suite('EVM chain', () => {
     await becomes(units + 1);
     await anvil.reorg(CONFIRMATIONS + 1);
     await eventually(async () => (await metric('ringbook_chain_stopped')) === 1);
-    await eventually(() => /credited deposits vanished/.test(node.stderr()), node.stderr);
+    await eventually(() => /booked events vanished/.test(node.stderr()), node.stderr);
     // The same counter as the one that vanished, and one behind it.
     await deposit(10n);
     await deposit(20n);
