@@ -3,11 +3,10 @@
  * cluster and users with the rights of section 10. In temporary directories; killed with the test process.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { streamNames } from '../../src/cluster/stream-names.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const TOOLS = 'tools/nats';
@@ -15,6 +14,11 @@ const BUILD_MS = 240_000;
 const READY_MS = 20_000;
 export const USERS = ['node', 'replica', 'follower'] as const;
 export type User = (typeof USERS)[number];
+/** The account and the rights that docs/cluster.md gives a cluster `venue`: tests have no others. */
+const RIGHTS = 'config/cluster/rights.conf';
+const PASSWORDS: Readonly<Record<string, string>> = Object.fromEntries(
+  [...USERS, 'system'].map((user) => [`NATS_${user.toUpperCase()}_PASSWORD`, `${user}-password`]),
+);
 
 /**
  * The server's program: `RINGBOOK_NATS_SERVER`, else the one that tools/nats has, else it is built there where Go is.
@@ -94,8 +98,8 @@ export class NatsServers {
       configFile: join(directory, `nats${at + 1}.conf`),
       child: null,
     }));
-    for (const server of servers)
-      writeFileSync(server.configFile, configOf(server, servers, directory, cluster, syncAlways));
+    for (const server of servers) writeFileSync(server.configFile, configOf(server, servers, directory, syncAlways));
+    writeFileSync(join(directory, 'rights.conf'), rightsOf(cluster));
     for (const user of USERS) writeFileSync(join(directory, user), `${user}:${user}-password\n`, { mode: 0o600 });
     const all = new NatsServers(cluster, directory, program, servers);
     for (const { name } of servers) all.launch(name);
@@ -130,7 +134,7 @@ export class NatsServers {
   launch(name: string): void {
     const server = this.#server(name);
     const log = join(this.#directory, `${name}.log`);
-    const child = spawn(this.#program, ['-c', server.configFile, '-l', log], { stdio: 'ignore' });
+    const child = spawn(this.#program, ['-c', server.configFile, '-l', log], { stdio: 'ignore', env: PASSWORDS });
     running.add(child);
     child.on('exit', () => running.delete(child));
     server.child = child;
@@ -186,79 +190,25 @@ export class NatsServers {
   }
 }
 
-function configOf(
-  server: Server,
-  all: readonly Server[],
-  directory: string,
-  cluster: string,
-  syncAlways: boolean,
-): string {
+function configOf(server: Server, all: readonly Server[], directory: string, syncAlways: boolean): string {
   const store = join(directory, server.name);
   if (!existsSync(store)) mkdirSync(store);
   const routes = all.map(({ routePort }) => `nats://127.0.0.1:${routePort}`).join(', ');
   const peers =
     all.length === 1 ? '' : `cluster { name: test, listen: "127.0.0.1:${server.routePort}", routes: [${routes}] }`;
-  const users = USERS.map((user) => {
-    const { publish, subscribe } = rightsOf(user, cluster);
-    const permissions = `{ publish: ${JSON.stringify(publish)}, subscribe: ${JSON.stringify(subscribe)}, allow_responses: true }`;
-    return `{ user: ${user}, password: "${user}-password", permissions: ${permissions} }`;
-  });
   return `
 server_name: ${server.name}
 listen: "127.0.0.1:${server.port}"
 http: "127.0.0.1:${server.monitoringPort}"
 ${peers}
 jetstream { store_dir: "${store}", ${syncAlways ? 'sync_interval: always, ' : ''}max_file_store: 4GB, max_memory_store: 64MB }
-accounts {
-  RINGBOOK { jetstream: enabled, users: [ ${users.join(',\n    ')} ] }
-  SYS { users: [ { user: system, password: "system-password" } ] }
-}
-system_account: SYS
+include "rights.conf"
 `;
 }
 
-/** The rights of cluster.md 10. A wildcard of NATS stands for whole names, so each stream is named. */
-function rightsOf(
-  user: User,
-  cluster: string,
-): { readonly publish: readonly string[]; readonly subscribe: readonly string[] } {
-  const { journal, tape, snapshots, log, status } = streamNames(cluster);
-  const bucket = `OBJ_${snapshots}`;
-  const inbox = '_INBOX.>';
-  const reading = [
-    `$JS.API.STREAM.INFO.${bucket}`,
-    `$JS.API.DIRECT.GET.${bucket}`,
-    `$JS.API.DIRECT.GET.${bucket}.>`,
-    `$JS.API.STREAM.MSG.GET.${bucket}`,
-    `$JS.API.CONSUMER.CREATE.${bucket}`,
-    `$JS.API.CONSUMER.CREATE.${bucket}.>`,
-    `$JS.API.CONSUMER.*.${bucket}.>`,
-    `$JS.API.CONSUMER.MSG.NEXT.${bucket}.>`,
-    `$JS.FC.${bucket}.>`,
-    '$JS.API.INFO',
-  ];
-  if (user === 'follower') {
-    const direct = [`$JS.API.DIRECT.GET.${journal}`, `$JS.API.DIRECT.GET.${journal}.>`];
-    return { publish: [...direct, ...reading], subscribe: [log, inbox] };
-  }
-  if (user === 'replica') {
-    const direct = [`$JS.API.DIRECT.GET.${tape}`, `$JS.API.DIRECT.GET.${tape}.>`];
-    return {
-      publish: [`rb.${cluster}.md.snapshot`, ...direct],
-      subscribe: [`rb.${cluster}.md.>`, status, `${status}.>`, inbox],
-    };
-  }
-  const streams = [journal, tape, bucket].flatMap((stream) => [
-    ...['INFO', 'CREATE', 'UPDATE', 'PURGE', 'MSG.GET', 'LEADER.STEPDOWN'].map(
-      (call) => `$JS.API.STREAM.${call}.${stream}`,
-    ),
-    `$JS.API.DIRECT.GET.${stream}`,
-    `$JS.API.DIRECT.GET.${stream}.>`,
-  ]);
-  return {
-    publish: [`rb.${cluster}.>`, ...streams, ...reading, `$O.${snapshots}.>`],
-    subscribe: [`rb.${cluster}.>`, inbox],
-  };
+function rightsOf(cluster: string): string {
+  const upper = cluster.toUpperCase().replaceAll('-', '_');
+  return readFileSync(RIGHTS, 'utf8').replaceAll('venue', cluster).replaceAll('VENUE', upper);
 }
 
 /** Whether clients are accepted: the monitoring answers before. */
