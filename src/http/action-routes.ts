@@ -17,21 +17,16 @@ import {
 import { must } from '../core/assert.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
-import { type Reject, type RejectName, reject } from '../core/reject.ts';
+import type { Reject, RejectName } from '../core/reject.ts';
 import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
 import { actionOptionsOf } from './action-options.ts';
 import type { RouteDoc } from './api/route-doc.ts';
+import { LATE_ACTION } from './late-answers.ts';
 import { assetOfItem, assetOfRequest, correlationOf, correlationsOf } from './oms-actions.ts';
 import { type GatewayRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
 import { sessionOf } from './oms-session.ts';
 import { WAITED_TOO_LONG } from './order-admission.ts';
 import type { HttpCall } from './uws-http.ts';
-
-/** The answer to an action that was sent and not answered by its market in time. */
-const LATE_ACTION: Reject = reject(
-  'TIMEOUT_UNKNOWN_STATE',
-  'the market did not answer in time; the action may have happened',
-);
 
 const ORDER_EXAMPLE =
   '{"order":{"signer":"{user_id}","order_id":"demo-order-1","base_asset":"1","book_price_decimals":1,' +

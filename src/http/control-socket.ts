@@ -19,6 +19,8 @@
  * their own; frames beyond the limit wait, in the order of their socket, and sockets are served in rotation. A socket
  * with too many waiting frames is closed, and the one with the most when the total is too large.
  *
+ * While a leader of a cluster is stalled, what waits for its record is answered after a time (late-answers.ts).
+ *
  * With the option cancel_on_disconnect the orders of a connection are cancelled when it ends, for any reason, exactly
  * once (action-options.ts).
  *
@@ -59,6 +61,7 @@ import type { ActionAnswer } from '../gateway/orders/entry/pending-requests.ts';
 import type { ControlActionOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { StreamChannel } from './channel.ts';
+import type { LateAnswers } from './late-answers.ts';
 import { assetOfItem, assetOfRequest, correlationOf, correlationsOf, costOf } from './oms-actions.ts';
 import type { OmsConnection, UserStreams } from './oms-streams.ts';
 import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
@@ -101,6 +104,8 @@ interface ControlParts {
   readonly gate: AddressGate | null;
   readonly turns: ReadingTurns;
   readonly orders: OrderAdmission;
+  /** Of a node of a cluster: what is answered before its record is stored; null on one machine. */
+  readonly late: LateAnswers | null;
   /** A request, or an order of a batch, is refused with this code. */
   readonly refused: (code: RejectName) => void;
 }
@@ -111,6 +116,7 @@ export class ControlConnections {
   readonly #gate: AddressGate | null;
   readonly #turns: ReadingTurns;
   readonly #orders: OrderAdmission;
+  readonly #late: LateAnswers | null;
   readonly #refused: (code: RejectName) => void;
   /** Sockets with waiting frames, and the totals of all. */
   readonly #waiting = new Set<ControlSocket>();
@@ -131,6 +137,7 @@ export class ControlConnections {
     this.#gate = parts.gate;
     this.#turns = parts.turns;
     this.#orders = parts.orders;
+    this.#late = parts.late;
     this.#refused = parts.refused;
   }
 
@@ -432,10 +439,11 @@ export class ControlConnections {
       return;
     }
     const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group };
-    this.#services.entry.submit(action, origin, (answer) => {
+    const answered = (answer: ActionAnswer): void => {
       this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
-    });
+    };
+    this.#services.entry.submit(action, origin, this.#late?.once(answered) ?? answered);
   }
 
   /** The acknowledgement means that every order will be answered, not that any is accepted. */
@@ -460,7 +468,10 @@ export class ControlConnections {
       if (left === 0 && isSignedByAnother) this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     };
     if (refusal === null) {
-      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, group, hops }, tell);
+      const late = this.#late;
+      const answers = late === null ? null : correlations.map((_, at) => late.once((answer) => tell(at, answer)));
+      const answered = answers === null ? tell : (at: number, answer: ActionAnswer) => answers[at]?.(answer);
+      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, group, hops }, answered);
       return;
     }
     const answer = { refusal, processedAtNs: this.#services.nowNs() };

@@ -49,6 +49,23 @@ export function servingOf(place: ClusterPlace): ((pattern: string) => Reject | n
   return place.isCluster ? (pattern) => notServing(place, pattern) : undefined;
 }
 
+const STALLED: Reject = reject('SERVICE_UNAVAILABLE', 'the node has no answer of its cluster, try again');
+const HANDS_OVER: Reject = reject('SERVICE_UNAVAILABLE', 'the node hands over');
+
+/**
+ * Why a node of a cluster does not serve a call of an operator now that is about more than this process; null: it does. A stalled leader
+ * and one that hands over are read and not changed (cluster.md 7.4, 7.5).
+ */
+export function operatorRefusal(leadership: Leadership, isChange: boolean): Reject | null {
+  const state = leadership.state();
+  if (state === 'leading') return null;
+  if (state === 'stalled' || state === 'handing-over') {
+    if (!isChange) return null;
+    return state === 'stalled' ? STALLED : HANDS_OVER;
+  }
+  return TAKES_OVER.has(state) ? STARTS : notLeader(leadership);
+}
+
 /** Why a node does not answer a request for this pattern now; null: it does. */
 function notServing({ leadership }: ClusterPlace, pattern: string): Reject | null {
   const state = leadership.state();

@@ -14,6 +14,7 @@ import { assert, must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
 import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
 import { accepted, rejected } from '../core/outcome.ts';
+import type { TimestampNs } from '../core/units.ts';
 import { STOPPING } from '../gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { controlOptionsOf } from './action-options.ts';
@@ -25,6 +26,7 @@ import { membersOf, patternOf } from './api/route-doc.ts';
 import { ControlConnections, type ControlPeer } from './control-socket.ts';
 import { addDevFaucet, type Credit } from './dev-faucet.ts';
 import { HttpRoutes } from './http-routes.ts';
+import { LateAnswers } from './late-answers.ts';
 import { type ClusterPlace, ONE_MACHINE, servingOf } from './leader-route.ts';
 import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { MARKET_DATA_ROUTES } from './mds-reads.ts';
@@ -74,6 +76,8 @@ interface OmsServerOptions {
   readonly alive?: () => void;
   /** When orders are read, and when they are refused instead; by default all are read. */
   readonly orders?: OrderAdmission;
+  /** In a cluster, of a leader that is stalled: what `/control` has not answered for so long is; by default 5 s. */
+  readonly answersWithinMs?: number;
   /** Limit of open sockets; by default SOCKETS_MAX. */
   readonly socketsMax?: number;
 }
@@ -88,6 +92,7 @@ export class OmsServer {
   readonly #passedSockets: PassedSockets;
   readonly #services: GatewayServices;
   readonly #control: ControlConnections;
+  readonly #late: LateAnswers | null;
   readonly #sessionCheck: NodeJS.Timeout;
   readonly #spare = new SpareCork();
   #hasListened = false;
@@ -108,8 +113,11 @@ export class OmsServer {
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener, { spare: this.#spare });
     this.#addStreams();
+    const isOver = (): boolean => place.leadership.state() !== 'leading';
+    const nowNs = (): TimestampNs => services.nowNs();
+    this.#late = place.isCluster ? new LateAnswers({ isOver, nowNs, afterMs: options.answersWithinMs }) : null;
     this.#control = new ControlConnections({
-      ...{ services, streams: this.streams, gate, turns, orders },
+      ...{ services, streams: this.streams, gate, turns, orders, late: this.#late },
       refused: (code) => observer.refused?.(code),
     });
     this.#addControl(this.#control);
@@ -170,6 +178,7 @@ export class OmsServer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearInterval(this.#sessionCheck);
+    this.#late?.close();
     this.#control.keepOrders();
     this.streams.flush();
     this.#hub.finishAll(code, reason);

@@ -45,6 +45,8 @@ export function clockRoutes(parts: OpsParts): readonly OpsRoute[] {
       body: ACCEPT_BODY,
       reply: WALL_CLOCK_SHOWN,
       example: { body: '{"difference_seconds":3600}', reply: EXAMPLE },
+      // Of this machine: a standby whose clock is held is not ready either.
+      whileRecovering: true,
       handler: (call) => accept(parts, call.body),
     },
   ];

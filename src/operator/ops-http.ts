@@ -2,8 +2,8 @@
  * HTTP for operators on node:http, on the main thread (docs/decisions/0004): routing, the bearer token, bounded bodies,
  * the error envelope, and one audit line for each call that may change something (operator-api.md 2).
  *
- *   request ─▶ token (under /operator) ─▶ route ─▶ recovered? ─▶ body ─▶ handler ─▶ JSON or envelope
- *                │401 429                  │404 405 400 │503       │413 400  │throws: 500
+ *   request ─▶ token (under /operator) ─▶ route ─▶ leads, recovered? ─▶ body ─▶ handler ─▶ JSON or envelope
+ *                │401 429                  │404 405 400 │503              │413 400  │throws: 500
  *
  * Invariants
  *   (1) Every request gets one response; an exception in a handler is logged and returns 500.
@@ -60,7 +60,7 @@ interface Served {
   /** `/operator/assets/{asset_id}`: segments are literal or one parameter. */
   readonly path: string;
   readonly handler: (call: OpsCall) => OpsReply | Promise<OpsReply>;
-  /** Also served while clearing recovers. Open routes always are. */
+  /** About this process alone: also served while clearing recovers, and by a node that does not lead. Open routes always are. */
   readonly whileRecovering?: boolean;
   /** `text`: the body may contain numbers with a fraction, which arrive as JsonFraction. */
   readonly fractions?: 'text';
@@ -88,6 +88,8 @@ interface OpsHttpOptions {
   readonly token: string;
   readonly log: Logger;
   readonly isRecovering: () => boolean;
+  /** Why a node of a cluster does not serve a call now, if it does not. */
+  readonly notServing?: (isChange: boolean) => Reject | null;
   /** Host names under which the listener is reached, beside loopback names and addresses (MCH-06). */
   readonly names: readonly string[];
 }
@@ -271,6 +273,9 @@ export class OpsHttp {
     const fault = queryFault(query, membersOf(members));
     if (fault !== null) return refusal(pattern, fault, trace);
     const needsClearing = isOperator && whileRecovering !== true;
+    const notServing = needsClearing ? (this.#options.notServing?.(method !== 'GET') ?? null) : null;
+    // mutant: operator-changes-a-follower
+    if (notServing !== null) return refusal(pattern, notServing, trace);
     if (needsClearing && this.#options.isRecovering()) return refusal(pattern, RECOVERING, trace);
     return this.#handle(request, match, { query: new Query(query), trace });
   }

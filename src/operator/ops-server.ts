@@ -7,9 +7,10 @@ import { writeJson } from '../codec/json-writer.ts';
 import { PROTOCOL_VERSION } from '../codec/order-rules.ts';
 import { assert } from '../core/assert.ts';
 import { accepted, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import { openApi } from '../http/api/open-api.ts';
 import { ASSETS, pageFiles } from '../http/api/page-files.ts';
+import { operatorRefusal } from '../http/leader-route.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { VERSION } from '../runtime/version.ts';
@@ -55,10 +56,14 @@ export class OpsServer {
       documentRoute(() => this.routes),
     ];
     const isRecovering = (): boolean => parts.waitingFor().includes('clearing');
+    const { leadership } = parts;
+    const notServing = (isChange: boolean): Reject | null =>
+      leadership === null ? null : operatorRefusal(leadership, isChange);
     this.#http = new OpsHttp([...this.routes, ...pageRoutes()], {
       token: parts.config.token,
       log,
       isRecovering,
+      notServing,
       names: parts.config.opsNames ?? [],
     });
   }

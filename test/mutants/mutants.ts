@@ -2516,6 +2516,18 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/gateway/stalled-leader',
   },
   {
+    breaks: 'an operator changes nothing through a node that does not lead',
+    site: 'operator-changes-a-follower',
+    change: removed,
+    caughtBy: 'test/operator/followers',
+  },
+  {
+    breaks: 'a request on /control is answered once, also by a stalled leader',
+    site: 'late-answer-once',
+    change: removed,
+    caughtBy: 'test/http/late-answers',
+  },
+  {
     breaks: 'the lease of a suspended guest is over',
     site: 'suspended-guest',
     change: returns('endsMs - nowMs'),

@@ -22,6 +22,7 @@ import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
 import type { OpsRoute } from '../../src/operator/ops-http.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
+import type { Leadership } from '../../src/runtime/leadership.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import { OpsWorld } from './ops-world.ts';
 
@@ -52,8 +53,9 @@ export class OpsFixture {
   port = 0;
   readonly #server: OpsServer;
 
-  constructor(profile: 'dev' | 'test' | 'production' = 'test') {
+  constructor(profile: 'dev' | 'test' | 'production' = 'test', leadership: Leadership | null = null) {
     this.world = new OpsWorld(profile);
+    this.world.leadership = leadership;
     const stream = { write: (line: string) => void this.logged.push(line) };
     const log = createLogger({ name: 'ops', level: 'info', stream });
     this.#server = new OpsServer(this.world.parts(), () => this.chains, log);

@@ -26,6 +26,7 @@ import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
 import { SharedClock } from '../../src/runtime/clock.ts';
 import { DutyCycle } from '../../src/runtime/duty-cycle.ts';
+import type { Leadership } from '../../src/runtime/leadership.ts';
 import type { MetricsPlan } from '../../src/runtime/metrics.ts';
 import { type Plan, planTopology } from '../../src/runtime/topology.ts';
 import { decodePlain, encodePlain } from '../../src/schema/plain-values.ts';
@@ -48,6 +49,8 @@ export class OpsWorld {
   /** Ids of injected orders, each with the checks that it passed by. */
   readonly injected: (readonly string[])[] = [];
   waiting: readonly WaitingPart[] = [];
+  /** Of the node in its cluster; null on one machine. Set before `parts` is called. */
+  leadership: Leadership | null = null;
   starting: StartStep | null = null;
   prices: [AssetId, { oracle: PriceSource | null; mark: PriceSource | null }][] = [];
   isAtRest = true;
@@ -95,7 +98,7 @@ export class OpsWorld {
       config,
       clock,
       plan,
-      leadership: null,
+      leadership: this.leadership,
       wallClock: { state: this.wallClock, accept: () => this.wallClockAccepts() },
       clockMoved: () => undefined,
       version: '0.1.0',
