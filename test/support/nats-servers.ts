@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -63,6 +63,8 @@ export interface NatsServersOptions {
   readonly count?: number;
   /** What a production of ringbook refuses: the default of the server. */
   readonly syncAlways?: boolean;
+  /** Directories of stores that are on a disk of their own, by the server's name. */
+  readonly stores?: Readonly<Record<string, string>>;
 }
 
 const running = new Set<ChildProcess>();
@@ -86,10 +88,10 @@ export class NatsServers {
   /** Three servers that have found each other. @throws Error when they do not within 20 s. */
   static async start(
     program: string,
-    { cluster, count = 3, syncAlways = true }: NatsServersOptions,
+    { cluster, count = 3, syncAlways = true, stores = {} }: NatsServersOptions,
   ): Promise<NatsServers> {
     const directory = temporaryDirectory();
-    const ports = await freePorts(3 * count);
+    const ports = await quietPorts(3 * count);
     const servers = Array.from({ length: count }, (_, at) => ({
       name: `nats${at + 1}`,
       port: ports[3 * at] ?? 0,
@@ -98,7 +100,11 @@ export class NatsServers {
       configFile: join(directory, `nats${at + 1}.conf`),
       child: null,
     }));
-    for (const server of servers) writeFileSync(server.configFile, configOf(server, servers, directory, syncAlways));
+    for (const server of servers)
+      writeFileSync(
+        server.configFile,
+        configOf(server, servers, stores[server.name] ?? join(directory, server.name), syncAlways),
+      );
     writeFileSync(join(directory, 'rights.conf'), rightsOf(cluster));
     for (const user of USERS) writeFileSync(join(directory, user), `${user}:${user}-password\n`, { mode: 0o600 });
     const all = new NatsServers(cluster, directory, program, servers);
@@ -113,6 +119,10 @@ export class NatsServers {
 
   get names(): readonly string[] {
     return this.#servers.map(({ name }) => name);
+  }
+
+  portOf(name: string): number {
+    return this.#server(name).port;
   }
 
   addressOf(name: string): string {
@@ -190,8 +200,7 @@ export class NatsServers {
   }
 }
 
-function configOf(server: Server, all: readonly Server[], directory: string, syncAlways: boolean): string {
-  const store = join(directory, server.name);
+function configOf(server: Server, all: readonly Server[], store: string, syncAlways: boolean): string {
   if (!existsSync(store)) mkdirSync(store);
   const routes = all.map(({ routePort }) => `nats://127.0.0.1:${routePort}`).join(', ');
   const peers =
@@ -225,18 +234,27 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+const PORT_FIRST = 12_000;
+const PORT_LAST = 31_999;
+const PORT_TRIES = 1_000;
+
+/**
+ * Ports of loopback that nothing listens on, below those that the kernel gives to connections: what listens there can be stopped
+ * and started again. @throws Error when there are not so many.
+ */
+export async function quietPorts(count: number): Promise<readonly number[]> {
+  const found: ReturnType<typeof createServer>[] = [];
+  for (let tries = 0; found.length < count; tries += 1) {
+    if (tries === PORT_TRIES) throw new Error('no free ports on loopback');
+    const port = PORT_FIRST + Math.floor(Math.random() * (PORT_LAST - PORT_FIRST));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isFree) found.push(server);
+  }
+  const ports = found.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(found.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
 }

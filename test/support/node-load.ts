@@ -186,7 +186,11 @@ interface AccountView {
 }
 
 /** Every side that was reported as confirmed is in history, once, and all that is owned follows from history. */
-export async function checkHistory(node: NodeProcess, load: Load, marginIds: ReadonlySet<string>): Promise<void> {
+export async function checkHistory(
+  node: Pick<NodeProcess, 'oms' | 'mds' | 'ops'>,
+  load: Pick<Load, 'confirmed'>,
+  marginIds: ReadonlySet<string>,
+): Promise<void> {
   for (const name of ['a', 'b'] as const) {
     const client = new RingbookClient({ oms: node.oms, mds: node.mds, key: devKey(name) });
     await client.login();
