@@ -251,6 +251,25 @@ export function makerOrderText(maker: string, settler: string, expiresNs: bigint
   return `{"mm_pubkey":"${maker}","settler":"${settler}","expires_at":${expiresNs}}`;
 }
 
+export interface NewSignerWords {
+  /** As JSON: `{"P256":[2,…]}`. */
+  readonly signer: string;
+  readonly weight: number;
+  readonly durationNs?: bigint | null;
+  readonly ceNonce: number;
+  /** With it the second text of G9. */
+  readonly omsNonce?: string;
+}
+
+/** The two texts of wire.md G9; their members have another order. */
+export function addSignerText(user: string, words: NewSignerWords): string {
+  const { signer, weight, durationNs = null, ceNonce, omsNonce } = words;
+  const terms = `"signer":${signer},"weight":${weight},"session_duration_ns":${durationNs}`;
+  return omsNonce === undefined
+    ? `{"user":"${user}",${terms},"ce_nonce":${ceNonce}}`
+    : `{"user":"${user}","oms_nonce":"${omsNonce}","ce_nonce":${ceNonce},${terms}}`;
+}
+
 // ---- wrappers (wire.md 7.4 to 7.6, 7.17)
 
 export function createBody(

@@ -119,7 +119,7 @@ export const ORDER: Shape = named(
   }),
 );
 
-const REPLACE: Shape = named(
+export const REPLACE: Shape = named(
   'Replace',
   'The signed object of a replace; null leaves a member unchanged. Quantity decimals stand before price decimals',
   closed({
@@ -134,7 +134,7 @@ const REPLACE: Shape = named(
   }),
 );
 
-const COMPLETE_REPLACE: Shape = named(
+export const COMPLETE_REPLACE: Shape = named(
   'CompleteReplace',
   'The signed object of a replace with complete terms, its market among them; no trigger: the order has none',
   closed({
@@ -150,7 +150,7 @@ const COMPLETE_REPLACE: Shape = named(
   }),
 );
 
-const CANCEL: Shape = named(
+export const CANCEL: Shape = named(
   'Cancel',
   'The signed object of a cancel',
   closed({
@@ -232,32 +232,29 @@ export const CANCEL_REQUEST: Shape = named(
   Type.Object({ cancel: CANCEL, ...SIGNING }),
 );
 
+/** What of an amend the SDK writes: nothing of it is signed. */
+export const AMEND: ReturnType<typeof closed> = closed({
+  order_id: ORDER_ID_GIVEN,
+  base_asset: inside('asset', ASSET_ID_GIVEN),
+  new_quantity: described(QUANTITY, 'the new total, the filled part included; below the total in force'),
+  book_quantity_decimals: described(DECIMALS, "the market's own"),
+  expected_authorization_revision: inside(
+    'expectedRevisionNs',
+    optional(
+      nullable(
+        described(INSTANT, '`timestamp_ns` of the last replace or amend of the order; null: none since its create'),
+      ),
+    ),
+  ),
+  timestamp_ns: described(INSTANT, 'above the revision, at most 60 s old; becomes the revision'),
+  source: inside('', optional(words('User'))),
+});
+
 export const AMEND_REQUEST: Shape = named(
   'AmendRequest',
   'Lowers the total of an order; not signed. `target`, `oms_operator_pubkey` and `receive_timestamp_ns` are not used',
   closed({
-    request: inside(
-      'amend',
-      closed({
-        order_id: ORDER_ID_GIVEN,
-        base_asset: inside('asset', ASSET_ID_GIVEN),
-        new_quantity: described(QUANTITY, 'the new total, the filled part included; below the total in force'),
-        book_quantity_decimals: described(DECIMALS, "the market's own"),
-        expected_authorization_revision: inside(
-          'expectedRevisionNs',
-          optional(
-            nullable(
-              described(
-                INSTANT,
-                '`timestamp_ns` of the last replace or amend of the order; null: none since its create',
-              ),
-            ),
-          ),
-        ),
-        timestamp_ns: described(INSTANT, 'above the revision, at most 60 s old; becomes the revision'),
-        source: inside('', optional(words('User'))),
-      }),
-    ),
+    request: inside('amend', AMEND),
     user_id: inside('user', USER_ID_GIVEN),
     target: inside('', optional(closed({ account: Type.Integer({ minimum: 0, maximum: 65_535 }), is_spot: FLAG }))),
     oms_operator_pubkey: inside('', optional(Type.String({ maxLength: STRING_DECODED_MAX }))),
