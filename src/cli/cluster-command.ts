@@ -1,7 +1,12 @@
 /** `ringbook cluster …`: what operators do with several machines (cluster.md 12). */
+import type { Progress } from '../tools/audit-data.ts';
 import { CliError, type Command, EXIT, type ExitCode, parseOptions, usageError } from './command.ts';
+import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
 
-const VERBS = ['init', 'status', 'promote', 'step-down', 'check'] as const;
+const VERBS = ['init', 'status', 'promote', 'step-down', 'join', 'check', 'restore-stream'] as const;
+/** Verbs that take one name, and that take one or more. */
+const NAMED: ReadonlySet<string> = new Set(['init', 'promote', 'join']);
+const NAMED_OFTEN: ReadonlySet<string> = new Set(['restore-stream']);
 type Verb = (typeof VERBS)[number];
 
 const GIB = 1_073_741_824;
@@ -14,37 +19,54 @@ type Admin = Awaited<ReturnType<typeof import('../cluster/cluster-admin.ts')['Cl
 export const clusterCommand: Command = {
   name: 'cluster',
   summary: 'several machines: make the streams, show them, hand over',
-  help: `usage: ringbook cluster init [DIR]
+  help: withProgressHelp(`usage: ringbook cluster init [DIR]
+       ringbook cluster init --next DIR
        ringbook cluster status [--json]
        ringbook cluster promote NODE
        ringbook cluster step-down [--to NODE]
+       ringbook cluster join DIR
        ringbook cluster check
+       ringbook cluster restore-stream DIR OTHER… | --only
 
 The configuration is that of a node: RINGBOOK_CONFIG, or RINGBOOK_CLUSTER, RINGBOOK_NODE and RINGBOOK_NATS.
 
   init       makes the streams of a new cluster; of DIR, the data of one machine that was stopped in order, the journal
-             goes on behind its last record
+             goes on behind its last record, and a snapshot is stored from which other nodes begin. With --next the stream
+             of a cluster whose nodes are all stopped begins anew behind the last record of DIR, which was upgraded
   status     nodes and replicas with state, epoch, record and lag; the stream with its servers. Exit 0: a leader, and a
              standby without lag; 1: not; 69: no server answers
   promote    hands the leadership to NODE; without a leader NODE takes over after the silence
   step-down  hands the leadership to the best standby, or to NODE
+  join       makes the new data directory DIR of the newest snapshot of the bucket, verified; its node reads what came
+             behind it from the stream
   check      compares the hashes of the records that the nodes have. Exit 1 where two differ
+  restore-stream
+             after STREAM_LOST_RECORDS, with all nodes stopped: appends what the stream has lost from the journal of DIR.
+             OTHER are the data directories of all other nodes, here or copied here: none may have more. Prints a line of
+             JSON for each record
 
 options:
   --json          status as one line of JSON
   --replicas N    servers that hold a stream (default 3)
   --max-gib N     of the journal's stream, in GiB (default 8): when it is full, nothing is confirmed
+  --next          see init
+  --only          no other node has a data directory any more
 
 example:
   RINGBOOK_CLUSTER=venue RINGBOOK_NODE=a RINGBOOK_NATS=nats://n1:4222,nats://n2:4222 ringbook cluster status
-`,
+`),
   async run(argv) {
     const { values, positionals } = parseOptions(argv, {
       json: { type: 'boolean', default: false },
       to: { type: 'string' },
       replicas: { type: 'string', default: '3' },
       'max-gib': { type: 'string', default: '8' },
+      next: { type: 'boolean', default: false },
+      only: { type: 'boolean', default: false },
+      ...PROGRESS_OPTION,
     });
+    // Copies of a ledger are for their owner, as the ledger is (MCH-04).
+    process.umask(0o077);
     const [word, ...names] = positionals;
     const verb = VERBS.find((known) => known === word);
     if (verb === undefined) throw usageError(`ringbook cluster ${VERBS.join(' | ')}`);
@@ -55,6 +77,9 @@ example:
         to: values.to ?? null,
         replicas: numberOf(values.replicas, '--replicas', 5),
         bytesMax: numberOf(values['max-gib'], '--max-gib', 65_536) * GIB,
+        isNext: values.next,
+        isOnly: values.only,
+        withProgress: (work) => withProgress(values.progress, work),
       });
     } finally {
       await admin.close();
@@ -67,6 +92,9 @@ interface Wishes {
   readonly to: string | null;
   readonly replicas: number;
   readonly bytesMax: number;
+  readonly isNext: boolean;
+  readonly isOnly: boolean;
+  readonly withProgress: (work: (progress: Progress) => Promise<void>) => Promise<void>;
 }
 
 async function connected(): Promise<Admin> {
@@ -91,11 +119,12 @@ async function connected(): Promise<Admin> {
 
 function perform(admin: Admin, verb: Verb, names: readonly string[], wishes: Wishes): Promise<ExitCode> {
   const [name] = names;
-  if (names.length > (verb === 'init' || verb === 'promote' ? 1 : 0))
+  if (!NAMED_OFTEN.has(verb) && names.length > (NAMED.has(verb) ? 1 : 0))
     throw usageError(`ringbook cluster ${verb} takes no "${names.at(-1)}"`);
   switch (verb) {
     case 'init':
-      return init(admin, name ?? null, wishes);
+      if (wishes.isNext && name === undefined) throw usageError('ringbook cluster init --next DIR');
+      return wishes.isNext ? initNext(admin, name ?? '', wishes) : init(admin, name ?? null, wishes);
     case 'status':
       return status(admin, wishes);
     case 'promote':
@@ -103,25 +132,61 @@ function perform(admin: Admin, verb: Verb, names: readonly string[], wishes: Wis
       return promote(admin, name);
     case 'step-down':
       return stepDown(admin, wishes.to);
+    case 'join':
+      if (name === undefined) throw usageError('ringbook cluster join DIR');
+      return join(admin, name, wishes);
     case 'check':
       return check(admin);
+    case 'restore-stream':
+      if (name === undefined) throw usageError('ringbook cluster restore-stream DIR OTHER… | --only');
+      return restore(admin, name, names.slice(1), wishes);
   }
 }
 
-async function init(admin: Admin, directory: string | null, { replicas, bytesMax }: Wishes): Promise<ExitCode> {
-  const last = directory === null ? 0 : await lastRecordOf(directory);
-  await untilTaken(() => admin.log.createJournal({ firstSequence: last + 1, replicas, bytesMax }));
+async function init(admin: Admin, directory: string | null, wishes: Wishes): Promise<ExitCode> {
+  const { replicas, bytesMax } = wishes;
   await untilTaken(() => admin.log.createTapeAndSnapshots(replicas, GIB));
-  process.stdout.write(`${JSON.stringify({ initialised: true, first_sequence: last + 1, replicas })}\n`);
+  let last = 0;
+  if (directory !== null) {
+    const { shareLast } = await import('./cluster-data.ts');
+    await wishes.withProgress(async (progress) => {
+      last = await shareLast(admin, directory, progress);
+    });
+  }
+  // Last: with it the cluster begins.
+  await untilTaken(() => admin.log.createJournal({ firstSequence: last + 1, replicas, bytesMax }));
+  print({ initialised: true, first_sequence: last + 1, replicas });
   return EXIT.done;
 }
 
-/** @throws CliError when DIR is held by a node, or was not stopped in order. */
-async function lastRecordOf(directory: string): Promise<number> {
-  const { auditUnheld } = await import('../tools/audit-data.ts');
-  const { sequence, clean } = await auditUnheld(directory, () => undefined);
-  if (!clean) throw new CliError(EXIT.fault, `${directory} was not stopped in order: start and stop its node first`);
-  return sequence;
+async function initNext(admin: Admin, directory: string, wishes: Wishes): Promise<ExitCode> {
+  const { beginNext } = await import('./cluster-data.ts');
+  await wishes.withProgress(async (progress) => {
+    const last = await beginNext(admin, directory, progress);
+    print({ initialised: true, first_sequence: last + 1 });
+  });
+  return EXIT.done;
+}
+
+async function join(admin: Admin, directory: string, wishes: Wishes): Promise<ExitCode> {
+  const { joinFrom } = await import('./cluster-data.ts');
+  await wishes.withProgress(async (progress) => print(await joinFrom(admin, directory, progress)));
+  return EXIT.done;
+}
+
+async function restore(
+  admin: Admin,
+  directory: string,
+  others: readonly string[],
+  { isOnly }: Wishes,
+): Promise<ExitCode> {
+  const { restoreStream } = await import('./cluster-data.ts');
+  await restoreStream(admin, { directory, others, isOnly, print });
+  return EXIT.done;
+}
+
+function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 /** Again while the servers have no answer: they may still elect. Other refusals are final. */

@@ -666,7 +666,11 @@ export class Protocol {
       case 'read the gap':
         return;
       case 'snapshot':
-        this.#finish(78, 'SNAPSHOT_NEEDED', `the stream begins at ${this.#first}, behind ${this.#given.sequence}`);
+        this.#finish(
+          78,
+          'SNAPSHOT_NEEDED',
+          `the stream begins with record ${this.#first}, and the journal of this node ends with record ${this.#given.sequence}: make a new data directory with "ringbook cluster join DIR", and start the node with it`,
+        );
         return;
       case 'diverged':
         this.#finish(78, 'DIVERGED', text === '' ? 'the stream has other bytes than the own journal' : text);

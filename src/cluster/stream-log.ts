@@ -45,6 +45,8 @@ const BATCH = 256;
 const BATCH_BYTES = 8 << 20;
 /** Between two messages of an answer. */
 const BATCH_SILENCE_MS = 1_000;
+/** What a listing of the bucket gives at most: far above what is kept. */
+const SNAPSHOTS_MAX = 10_000;
 const TAPE_AGE_NS: number = 8 * 86_400 * 1e9;
 const DUPLICATE_WINDOW_NS: number = 100 * 1e6;
 
@@ -73,6 +75,14 @@ export interface JournalInfo {
   /** Name of its server. */
   readonly leader: string;
   readonly others: readonly { readonly name: string; readonly isCurrent: boolean }[];
+}
+
+export interface StoredSnapshot {
+  /** As it was put. */
+  readonly name: string;
+  readonly bytes: number;
+  /** By the clock of the servers. */
+  readonly storedMs: number;
 }
 
 interface JournalStreamOptions {
@@ -306,9 +316,22 @@ export class StreamLog {
     return (await bucket.get(name))?.data ?? null;
   }
 
-  async snapshotNames(): Promise<readonly string[]> {
-    const bucket = await this.#objects().open(this.names.snapshots);
-    return (await bucket.list()).map(({ name }) => name);
+  /**
+   * What the bucket holds, by a direct get of the last message about each object: listing them by the client makes a consumer each time.
+   * A server that is behind may answer: what was put or deleted just now may be missing or still there.
+   */
+  async snapshots(): Promise<readonly StoredSnapshot[]> {
+    const found: StoredSnapshot[] = [];
+    const { snapshots } = this.names;
+    const request = Buffer.from(JSON.stringify({ multi_last: [`$O.${snapshots}.M.>`] }));
+    await this.#askMany(`$JS.API.DIRECT.GET.OBJ_${snapshots}`, request, ({ headers: head, data }) => {
+      const { name, size, deleted } = objectOf(data);
+      const storedMs = Date.parse(head?.get('Nats-Time-Stamp') ?? '');
+      if (typeof name === 'string' && typeof size === 'number' && deleted !== true && !Number.isNaN(storedMs))
+        found.push({ name, bytes: size, storedMs });
+      return found.length < SNAPSHOTS_MAX;
+    });
+    return found;
   }
 
   async deleteSnapshot(name: string): Promise<void> {
@@ -445,6 +468,16 @@ export class StreamLog {
     const sequence = Number(head?.get('Nats-Sequence') ?? '');
     if (!Number.isSafeInteger(sequence) || sequence <= 0) return null;
     return { sequence, bytes: new Uint8Array(data), dataVersion: head?.get('Rb-Data') ?? '' };
+  }
+}
+
+/** The members of an answer; none for what cannot be read. */
+function objectOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
   }
 }
 

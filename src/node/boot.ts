@@ -64,6 +64,7 @@ import { TableHistory } from '../storage/order-history.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
 import { hostOfUrl, type Listening } from './addresses.ts';
+import type { ClusterConfig } from './cluster-config.ts';
 import { ClusterMember } from './cluster-member.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
@@ -71,6 +72,7 @@ import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-thre
 import type { NodeWords } from './node-words.ts';
 import { peerChannel } from './peer-channel.ts';
 import { whenAtRest } from './quiescence.ts';
+import { sharingText } from './sharing-text.ts';
 import { WallClock } from './wall-clock.ts';
 
 const LOOK_MS = 2;
@@ -82,6 +84,8 @@ const DRAIN_MS_MAX = 5_000;
 /** Exceeds the events per stream of any journal record, so the numbers of two starts never overlap. */
 const STREAM_SEQUENCES_PER_RECORD = 16_384;
 const SESSION_SWEEP_MS = 60_000;
+/** A node of a cluster makes its first snapshot after this part of the time between two. */
+const FIRST_SNAPSHOT_PART = 24;
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** What a stop had to do. */
@@ -202,7 +206,8 @@ export class RingbookNode {
     this.#keeper = new JournalKeeper({
       directory: config.dataDirectory,
       entry: workerEntry('keep-data'),
-      keep: config.snapshots.keep,
+      keep: (config.cluster ?? config).snapshots.keep,
+      sharing: config.cluster === null ? null : sharingText(config.cluster),
       prune: (below) => this.#clearingClient.hook({ kind: 'prune', below }),
       pruned: (sequence) => this.#log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
       failed: (reason) => this.#log.error({ reason }, 'no snapshot, nothing is pruned'),
@@ -221,6 +226,7 @@ export class RingbookNode {
     await this.#threads.whenPolling();
     this.#wallClock.start();
     this.#startGateway(await this.#marketFactories());
+    if (config.cluster !== null) this.#keepClusterSnapshots(config.cluster);
     // A node of a cluster answers while it follows: that it does not lead, and who does.
     const early = this.#member === null ? null : await this.#openListeners();
     await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
@@ -238,13 +244,18 @@ export class RingbookNode {
     this.#threads.progress.end();
     this.#startFeed();
     this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
-    this.#keeper.start(this.config.snapshots.everyMs);
+    if (config.cluster === null) this.#keeper.start(config.snapshots.everyMs);
     const scheme = tlsOf(config.publicListeners) === null ? 'http' : 'https';
     return {
       oms: urlOf(scheme, config.omsHost, oms),
       mds: urlOf(scheme, config.mdsHost, mds),
       ops: urlOf('http', config.opsHost, ops),
     };
+  }
+
+  /** Also of a node that follows. One that is started again and again makes them as well. */
+  #keepClusterSnapshots({ snapshots: { everyMs } }: ClusterConfig): void {
+    this.#keeper.start(everyMs, everyMs / FIRST_SNAPSHOT_PART);
   }
 
   /** @returns their ports. @throws ConfigError when one is taken. */
@@ -293,6 +304,7 @@ export class RingbookNode {
 
   /** Ends every thread of a start that is refused, or that a signal ends. */
   abandon(): Promise<void> {
+    this.#keeper.stop();
     // mutant: abandoned-loading
     return this.#threads.abandon(
       () => this.#verifier.isLoading || this.#history?.isLoading === true || this.#chains?.isLoading === true,

@@ -97,6 +97,20 @@ export function* readJournal(reader: StorageReader, fromSequence: Sequence): Gen
   }
 }
 
+/** A record with its bytes as they lie. */
+export interface WholeRecord extends JournalRecord {
+  readonly bytes: Uint8Array;
+}
+
+/** As readJournal. */
+export function* readWholeRecords(
+  reader: StorageReader,
+  fromSequence: Sequence,
+): Generator<WholeRecord, void, undefined> {
+  for (const record of readJournal(reader, fromSequence))
+    yield { ...record, bytes: Uint8Array.from(recordBytes(reader, keyWriter(), record.sequence)) };
+}
+
 /** What the records behind `sequence` take, unread. */
 export function recordBytesAfter(reader: StorageReader, sequence: Sequence): number {
   const from = keyWriter().journal(sequence + 1);

@@ -3,6 +3,7 @@
  * when it has ended well clearing removes what lies below the oldest snapshot that stays.
  *
  *   timer ─▶ child: make, prove, look at the oldest that stays ─▶ "prune <sequence>" ─▶ clearing, some records a turn
+ *            └─▶ in a cluster: into its bucket, before anything is pruned
  *
  * In a process of its own, at the lowest priority, so that neither its work nor its memory is the node's. One at a time.
  * Where it finds that the tables do not follow from the journal, nothing is removed and the node logs it each time.
@@ -24,6 +25,8 @@ interface KeeperParts {
   readonly entry: URL;
   /** Snapshots that stay. */
   readonly keep: number;
+  /** What the child of a node of a cluster is given beside that (node/shared-snapshots.ts); null on one machine. */
+  readonly sharing: string | null;
   /** Has clearing remove the journal below. */
   readonly prune: (below: Sequence) => Promise<Outcome<unknown>>;
   readonly pruned: (below: Sequence) => void;
@@ -48,9 +51,13 @@ export class JournalKeeper {
     return { made: this.#made, failed: this.#failed };
   }
 
-  /** @param everyMs 0: never. */
-  start(everyMs: number): void {
-    if (everyMs > 0) this.#timer = setInterval(() => this.#begin(), everyMs);
+  /** @param everyMs 0: never. @param firstMs when the first one is made; then each `everyMs`. */
+  start(everyMs: number, firstMs: number = everyMs): void {
+    if (everyMs === 0 || this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = setInterval(() => this.#begin(), everyMs);
+      this.#begin();
+    }, firstMs);
   }
 
   /** A snapshot that is not whole yet is lost; nothing depends on it. */
@@ -80,10 +87,9 @@ export class JournalKeeper {
 
   /** @returns where the journal begins now; null when the node stopped meanwhile, or has no checkpoint yet. */
   async #run(): Promise<Sequence | null> {
-    const { directory, entry, keep, prune } = this.#parts;
-    const child = spawn(process.execPath, [fileURLToPath(entry), directory, String(keep)], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const { directory, entry, keep, sharing, prune } = this.#parts;
+    const given = [fileURLToPath(entry), directory, String(keep), ...(sharing === null ? [] : [sharing])];
+    const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] });
     foreignLines(child.stderr, this.#parts.printed);
     this.#child = child;
     const ended = new Promise<number | string>((resolve) => {

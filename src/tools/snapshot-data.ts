@@ -9,7 +9,7 @@
  * more to the very state that stands for it. From a snapshot on everything works as from the first record: replay,
  * verification, a rebuild from the journal. What lies before can only be replayed from a copy that was kept elsewhere.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nativeBytesHash, nativeSha256 } from '../clearing/sha256.ts';
 import { stateHash } from '../clearing/state-hash.ts';
@@ -34,8 +34,18 @@ import { journalBounds } from '../storage/journal.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
 import { LmdbDurability } from '../storage/lmdb-durability.ts';
 import { loadRows } from '../storage/load-rows.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
 import { StorageError } from '../storage/storage-error.ts';
-import { auditData, emptyStart, mustHoldData, type Progress, replayTo, startAt, withReader } from './audit-data.ts';
+import {
+  type Audit,
+  auditData,
+  emptyStart,
+  mustHoldData,
+  type Progress,
+  replayTo,
+  startAt,
+  withReader,
+} from './audit-data.ts';
 import { build } from './copy-data.ts';
 
 /** Records that one commit of a prune removes. */
@@ -130,10 +140,34 @@ function storedHash(snapshot: StorageReader): string {
 }
 
 /** A snapshot as it was made. @throws InvariantError when it is damaged. */
-export async function auditSnapshot(path: string, progress: Progress): Promise<void> {
-  const { stateHash: found } = await auditData(path, progress);
+export async function auditSnapshot(path: string, progress: Progress): Promise<Audit> {
+  const audit = await auditData(path, progress);
   const stored = await withReader(path, storedHash);
-  assert(found === stored, `the snapshot ${path} gives the state ${found} and says ${stored}`);
+  assert(audit.stateHash === stored, `the snapshot ${path} gives the state ${audit.stateHash} and says ${stored}`);
+  return audit;
+}
+
+/**
+ * Makes a data directory that begins with a snapshot which was kept elsewhere.
+ *
+ * @param fetch writes its map into a new file. @throws Error of `fetch`, StorageError, or InvariantError when it is damaged.
+ */
+export async function beginWithSnapshot(
+  to: string,
+  fetch: (file: string) => Promise<void>,
+  progress: Progress,
+): Promise<Audit> {
+  return build(to, async (half) => {
+    const map = join(half, MAP_FILE_NAME);
+    await fetch(map);
+    const audit = await auditSnapshot(half, progress);
+    const { firstSequence } = audit.map;
+    if (firstSequence !== audit.sequence) throw new StorageError('what was fetched is no snapshot: it has a journal');
+    const place = snapshotPath(half, audit.sequence);
+    mkdirSync(place, { recursive: true });
+    cpSync(map, join(place, MAP_FILE_NAME));
+    return audit;
+  });
 }
 
 export interface Pruned {

@@ -81,6 +81,7 @@ suite('a journal that is kept short', () => {
       directory: home,
       entry: pathToFileURL(entry),
       keep: 1,
+      sharing: null,
       prune: async () => assert.fail('nothing is pruned'),
       pruned: () => assert.fail('there is no snapshot'),
       failed: (reason) => reasons.push(reason),

@@ -262,7 +262,15 @@ suite('pruning', () => {
       await assert.rejects(call, { name: 'StorageError', message: /no checkpoint yet/ });
     }
     assert.deepEqual(snapshotsIn(directory), []);
-    assert.equal(await runKeeper(directory, 1, (line) => assert.fail(`a node would be told "${line}"`)), 0);
+    assert.equal(
+      await runKeeper({
+        directory,
+        keep: 1,
+        share: null,
+        say: (line) => assert.fail(`a node would be told "${line}"`),
+      }),
+      0,
+    );
     assert.equal((await auditData(directory, quiet)).sequence, 0);
   });
 });
