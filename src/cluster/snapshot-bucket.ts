@@ -17,7 +17,7 @@ import type { StoredSnapshot, StreamLog } from './stream-log.ts';
 const NAME_FORM = /^([1-9][0-9]{0,5})\/([1-9][0-9]{0,15})$/;
 
 /** A snapshot of the bucket. */
-export interface SharedSnapshot extends StoredSnapshot {
+interface SharedSnapshot extends StoredSnapshot {
   readonly dataVersion: number;
   readonly sequence: number;
 }
