@@ -27,6 +27,7 @@ const RECONNECT_MS = 250;
 const FITNESS_MS = 10_000;
 /** A standby that has not reported for so long is none. */
 const STANDBY_MS = 1_000;
+const NODES_MAX = 64;
 
 /** What operators measure; plain functions. */
 export interface ReplicatorMeasures {
@@ -85,6 +86,8 @@ export class ReplicatorActor implements Actor {
   #stalledSinceMs: number | null = null;
   /** A handover that waits for the gateway, with its answer; null: none. */
   #leaving: { readonly to: string | null; readonly answer: (reply: object) => void } | null = null;
+  /** The gateway takes no orders any more: only a handover, or the end of the process, follows. */
+  #isDrained = false;
   #judgedMs = Number.NEGATIVE_INFINITY;
   #isFit = true;
   #hasEnded = false;
@@ -136,7 +139,8 @@ export class ReplicatorActor implements Actor {
     const nowMs = performance.now();
     const { measured } = this.#options;
     const leads = this.#replicator?.state === 'leading' || this.#replicator?.state === 'stalled';
-    measured.standbys(leads ? [...this.#reportedMs.values()].filter((atMs) => nowMs - atMs < STANDBY_MS).length : 0);
+    measured.standbys(leads ? [...this.#reportedMs.keys()].filter((node) => this.#isStandby(node)).length : 0);
+    this.#handOverDrained();
     if (nowMs - this.#judgedMs < FITNESS_MS) return;
     this.#judgedMs = nowMs;
     void this.#options.fitness().then((fit) => {
@@ -199,7 +203,7 @@ export class ReplicatorActor implements Actor {
       end: ({ code, reason, text }) => this.#over(code, reason, text),
       handoverAsked: (to) => this.#askedToStepDown(to, () => undefined),
       answered: (answer) => measured.answered(answer),
-      reported: (node) => this.#reportedMs.set(node, performance.now()),
+      reported: (node) => this.#reported(node),
       placed: (info, isAtHome) => measured.placed(info, isAtHome),
     });
     this.#replicator = replicator;
@@ -250,7 +254,8 @@ export class ReplicatorActor implements Actor {
         replicator?.handle({ kind: 'ready' });
         return;
       case 'drained':
-        if (this.#leaving !== null) replicator?.handle({ kind: 'stepDown', to: this.#leaving.to });
+        this.#isDrained = true;
+        this.#handOverDrained();
         return;
       case 'terminate':
         // Without a server there is nothing to hand over.
@@ -294,8 +299,32 @@ export class ReplicatorActor implements Actor {
       answer({ ok: false, reason: `the node is ${this.#leaving === null ? state : 'handing over already'}` });
       return;
     }
+    if (to !== null && !this.#isStandby(to)) {
+      answer({ ok: false, reason: `no node ${shown(to)} follows` });
+      return;
+    }
     this.#leaving = { to, answer };
     this.#options.link.post({ kind: 'drain', to });
+  }
+
+  /** A leader that stalled while it was drained hands over when it leads again: its order entry is not opened any more. */
+  #handOverDrained(): void {
+    const leaving = this.#leaving;
+    const replicator = this.#replicator;
+    if (leaving === null || !this.#isDrained || replicator?.state !== 'leading') return;
+    replicator.handle({ kind: 'stepDown', to: leaving.to });
+  }
+
+  #isStandby(node: string): boolean {
+    return performance.now() - (this.#reportedMs.get(node) ?? Number.NEGATIVE_INFINITY) < STANDBY_MS;
+  }
+
+  /** Beyond 64 nodes the one heard of longest ago goes. */
+  #reported(node: string): void {
+    this.#reportedMs.delete(node);
+    this.#reportedMs.set(node, performance.now());
+    const [oldest] = this.#reportedMs.keys();
+    if (this.#reportedMs.size > NODES_MAX && oldest !== undefined) this.#reportedMs.delete(oldest);
   }
 
   #status(): object {
@@ -317,6 +346,11 @@ export class ReplicatorActor implements Actor {
       mds,
     };
   }
+}
+
+/** A name that another program gave, for a message. */
+function shown(name: string): string {
+  return /^[a-z0-9-]{1,32}$/.test(name) ? name : 'of this name';
 }
 
 /** What is no command is a question for the status. */

@@ -16,6 +16,8 @@ const TICK_MS = 10;
 const REPORT_MS = 250;
 /** How often a leader looks where the stream's leader is. */
 const PLACE_MS = 1_000;
+const NODES_MAX = 64;
+const HOME_CHARACTERS_MAX = 128;
 
 export interface ReplicatorOptions extends ProtocolOptions, Omit<Campaign, 'node'> {
   /** Name of the server on this machine; null for none. */
@@ -234,8 +236,17 @@ export class Replicator {
     const read = reportOf(bytes);
     if (read === null) return;
     this.#host.reported(read.report.node);
-    if (read.home !== null) this.#homes.set(read.report.node, read.home);
+    this.#homeIs(read.report.node, read.home);
     this.handle({ kind: 'report', report: read.report });
+  }
+
+  /** Of the 64 nodes that were heard of last. */
+  #homeIs(node: string, home: string | null): void {
+    this.#homes.delete(node);
+    if (home === null) return;
+    this.#homes.set(node, home);
+    const [oldest] = this.#homes.keys();
+    if (this.#homes.size > NODES_MAX && oldest !== undefined) this.#homes.delete(oldest);
   }
 
   /** The stream's leader is kept away from this machine (cluster.md 7.6), unless a server is not current. */
@@ -264,7 +275,8 @@ function reportOf(bytes: Uint8Array): { readonly report: StandbyReport; readonly
     if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return null;
     if (!Number.isSafeInteger(sequence) || !Number.isSafeInteger(rank)) return null;
     const report = { node, sequence: Number(sequence), hash: Buffer.from(hash, 'hex'), rank: Number(rank) };
-    return { report, home: typeof home === 'string' ? home : null };
+    const isName = typeof home === 'string' && home.length <= HOME_CHARACTERS_MAX;
+    return { report, home: isName ? home : null };
   } catch {
     return null;
   }

@@ -1,0 +1,120 @@
+// tier: full, 40 s
+/** A leader that is to hand over, with whatever comes between (cluster.md 7.5): a whole node over three real servers. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { StreamLog } from '../../src/cluster/stream-log.ts';
+import { bareEnvironment } from '../support/bare-environment.ts';
+import { NatsServers, natsServer } from '../support/nats-servers.ts';
+import { operator } from '../support/node-process.ts';
+import { PlainClient } from '../support/plain-client.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { PlainKey } from '../support/wire-texts.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const program = natsServer();
+const skip = 'missing' in program ? program.missing : false;
+/** What a drain waits for answers to orders. */
+const DRAIN_MS = 5_000;
+
+async function until<T>(what: string, found: () => T | undefined, withinMs = 30_000): Promise<T> {
+  const endMs = Date.now() + withinMs;
+  for (;;) {
+    const value = found();
+    if (value !== undefined) return value;
+    if (Date.now() > endMs) assert.fail(`not within ${withinMs} ms: ${what}`);
+    await sleep(20);
+  }
+}
+
+suite('a step-down of a leader', { skip, timeout: 120_000 }, () => {
+  let servers: NatsServers;
+  let admin: StreamLog;
+  let node: ReturnType<typeof spawn>;
+  let ports: { readonly oms: string; readonly ops: string };
+  let stdout = '';
+  let ending: number | null | undefined;
+
+  /** @returns the answer, null without one. */
+  async function ask(command: object): Promise<unknown> {
+    const answer = await admin.request('a', Buffer.from(JSON.stringify(command)), 2_000);
+    return answer === null ? null : JSON.parse(Buffer.from(answer).toString());
+  }
+
+  before(async () => {
+    assert.ok('path' in program);
+    servers = await NatsServers.start(program.path, { cluster: 'venue' });
+    const credentialsFile = servers.credentialsOf('node');
+    // Both ask this server, which goes on; the stream needs another one.
+    const address = servers.addressOf('nats1');
+    admin = await StreamLog.connect({
+      ...{ cluster: 'venue', node: 'admin', servers: [address], credentialsFile },
+      ...{ tls: null, dataVersion: '15' },
+    });
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await admin.createJournal({ firstSequence: 1, replicas: 3, bytesMax: 1 << 28 });
+        break;
+      } catch (error) {
+        if (tries > 20) throw error;
+        await sleep(500);
+      }
+    }
+    node = spawn(process.execPath, [CLI, 'start'], {
+      env: {
+        ...bareEnvironment(),
+        ...{ RINGBOOK_OMS_PORT: '0', RINGBOOK_MDS_PORT: '0', RINGBOOK_OPS_PORT: '0' },
+        ...{ RINGBOOK_DATA_DIR: temporaryDirectory(), RINGBOOK_CLUSTER: 'venue', RINGBOOK_NODE: 'a' },
+        ...{ RINGBOOK_NATS: address, RINGBOOK_NATS_CREDENTIALS_FILE: credentialsFile },
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    node.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    node.once('exit', (code) => {
+      ending = code;
+    });
+    const ready = await until('the node leads', () => stdout.split('\n').find((line) => line.includes('"ready"')));
+    ports = JSON.parse(ready) as typeof ports;
+    assert.equal((await operator(ports, 'PATCH', '/operator/settings', { acks: 'durable' })).status, 200);
+  });
+
+  after(async () => {
+    node?.kill('SIGKILL');
+    await admin?.close();
+    servers?.close();
+  });
+
+  test('to a node that does not follow is refused, and changes nothing', async () => {
+    for (const to of ['phantom', 'a', '', 'x'.repeat(100_000)]) {
+      const answer = (await ask({ command: 'stepDown', to })) as { readonly ok: boolean };
+      assert.equal(answer.ok, false, `to ${to.slice(0, 10)}`);
+    }
+    admin.askHandover('phantom');
+    await sleep(300);
+    assert.match(JSON.stringify(await ask({})), /"state":"leading"/);
+  });
+
+  test('is done when the servers answer again, where the lease ended while orders were drained', async () => {
+    const user = await new PlainClient(
+      new PlainKey(1),
+      () => ({ oms: Number(new URL(ports.oms).port), mds: 0 }),
+      () => BigInt(Date.now()) * 1_000_000n,
+    ).login();
+    for (const name of ['nats2', 'nats3']) servers.pause(name);
+    const order = user.create({ id: 'waits-for-the-stream' });
+    await sleep(100);
+    const asked = ask({ command: 'stepDown', to: null });
+    await until('the lease ends', () => (stdout.includes('"stalled"') ? true : undefined));
+    await sleep(DRAIN_MS);
+    assert.equal((await order).status, 504);
+    assert.equal(await asked, null);
+    for (const name of ['nats2', 'nats3']) servers.resume(name);
+    // Not a leader that takes no orders and keeps its lease.
+    assert.equal(await until('the node ends', () => ending), 75);
+    assert.match(stdout, /"handing-over"/);
+  });
+});
