@@ -45,6 +45,8 @@ interface ChainActorParts {
   /** Of simulated chains. */
   readonly files: ChainFiles;
   readonly clock: Clock;
+  /** Whether this node answers for simulated chains: in a cluster, a leader with its lease. By default always. */
+  readonly leads?: (() => boolean) | undefined;
   /** Whether a timer mines due blocks; otherwise they are mined when the chain is read. */
   readonly minesByItself: boolean;
   /** Resolves when clearing has flushed the command. */

@@ -77,6 +77,7 @@ interface SimulatedChainsParts {
   };
   /** Those of before the start. */
   readonly settlements: () => Iterable<SettlementRow>;
+  readonly leads?: ExecutorParts['leads'];
 }
 
 export class SimulatedChains implements ChainKind, SimulatedOperations {

@@ -39,6 +39,7 @@ const HEARTBEAT_SAVED_NS = 60n * SECOND_NS;
 
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the chain is busy, try again');
 const STOPPED: Reject = reject('SERVICE_UNAVAILABLE', 'the node stops');
+const NO_LEASE: Reject = reject('SERVICE_UNAVAILABLE', 'the node has no answer of its cluster, try again');
 /** The node logs a stop and a resumption by itself (`stopped`). */
 const QUIET: WatchLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -59,6 +60,8 @@ export interface ExecutorParts {
   readonly escaped: (chainId: ChainId, isOpen: boolean) => void;
   /** Whether the operator accepts a start on a vault in escape mode. */
   readonly acceptsEscape: boolean;
+  /** Whether this node may answer for the chain now: in a cluster, a leader with its lease. By default always. */
+  readonly leads?: (() => boolean) | undefined;
 }
 
 export class SimulatedExecutor {
@@ -150,7 +153,7 @@ export class SimulatedExecutor {
   /** Mines the due blocks and does what they make due, unless other work does so already. */
   tick(): void {
     const chain = this.#chain;
-    if (this.isBusy || chain === null || this.#isStopped) return;
+    if (this.isBusy || chain === null || this.#isStopped || !this.#leads) return;
     this.#mineDue(chain);
     const isDue = chain.head !== this.#actedHead || this.#isRefused || this.#isHeartbeatDue(chain);
     if (isDue || this.#parts.approvals.isDue(this.#parts.chainId)) void this.#run(() => this.#act());
@@ -192,7 +195,8 @@ export class SimulatedExecutor {
       return { result, isActedOn: await this.#act() };
     });
     if (!done.ok) return done;
-    if (done.value.isActedOn) return accepted(done.value.result);
+    // Without a lease another leader may have taken the chain over before the transaction.
+    if (done.value.isActedOn && this.#leads) return accepted(done.value.result);
     return rejected(reject('TIMEOUT_UNKNOWN_STATE', 'the transaction is mined; clearing takes its events later'));
   }
 
@@ -253,8 +257,14 @@ export class SimulatedExecutor {
     return must(this.#chain, 'a chain is opened before it works');
   }
 
+  get #leads(): boolean {
+    return this.#parts.leads?.() ?? true;
+  }
+
   async #run<T>(work: () => Promise<T>): Promise<Outcome<T>> {
     if (this.#isStopped) return rejected(STOPPED);
+    // mutant: chain-of-a-stalled-leader
+    if (!this.#leads) return rejected(NO_LEASE);
     if (this.#waiting >= WAITING_MAX) return rejected(BUSY);
     this.#waiting += 1;
     const turn = this.#tail.then(() => this.#guarded(work));

@@ -1,7 +1,8 @@
 /**
  * The composition root: from threads that have begun (node-threads.ts) to a running node, and back.
  *
- *   ops listener ─▶ clearing recovers, markets are rebuilt ─▶ seed, once ─▶ market-data and order listeners
+ *   ops listener ─▶ clearing recovers, markets are rebuilt ─▶ chains, seed, once ─▶ market-data and order listeners
+ *   in a cluster: ops listener ─▶ the others, which refuse ─▶ this node takes over, markets are rebuilt ─▶ leading ─▶ chains
  *
  * Stopping goes the other way: the order listener, then gateway → markets → clearing → market data, each handling
  * everything that waits, then the ops listener.
@@ -10,6 +11,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainActor } from '../chain/chain-actor.ts';
 import { ChainStore } from '../chain/chain-store.ts';
+import { openSharedChains } from '../chain/shared-chains.ts';
 import type { ClearingEvent } from '../clearing/effect-codec.ts';
 import { UnflushedWindow } from '../clearing/unflushed-window.ts';
 import type { ToMain, ToStream } from '../cluster/link.ts';
@@ -51,6 +53,7 @@ import type { SharedClock } from '../runtime/clock.ts';
 import { diedOf, hungOf } from '../runtime/ending.ts';
 import type { EventLoopRunner } from '../runtime/event-loop-runner.ts';
 import { ThreadBlock } from '../runtime/heartbeat.ts';
+import type { NodeState } from '../runtime/leadership.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { sourceStack } from '../runtime/source-stack.ts';
 import type { Supervisor } from '../runtime/supervisor.ts';
@@ -87,6 +90,9 @@ const SESSION_SWEEP_MS = 60_000;
 /** A node of a cluster makes its first snapshot after this part of the time between two. */
 const FIRST_SNAPSHOT_PART = 24;
 const NO_KEYS: ReadonlySet<string> = new Set();
+const EXIT_REFUSED = 78;
+/** States of a node of a cluster in which it may change simulated chains; a leader without its lease may not. */
+const ANSWERS_FOR_CHAINS: ReadonlySet<NodeState> = new Set(['restoring', 'leading', 'handing-over']);
 
 /** What a stop had to do. */
 export interface StopReport {
@@ -232,7 +238,9 @@ export class RingbookNode {
     await this.#when(() => !this.#waiting.has('clearing') && !this.#waiting.has('markets'));
     checkChains(config.profile, this.#gateway.registry.rows());
     await this.#refuseFullDisk();
-    await this.#startChains();
+    // A seed needs chains. A node that takes over answers orders first, and then watches chains (cluster.md 7.3).
+    const takesOver = this.#member !== null && !this.#isEmpty;
+    if (!takesOver) await this.#startChains();
     await this.#beginWith(ownAccounts(config, this.#gateway.registry.rows()));
     const { oms, mds } = early ?? (await this.#openListeners());
     this.#oms?.streams.startBehind(this.#startedAtSequence * STREAM_SEQUENCES_PER_RECORD);
@@ -241,6 +249,7 @@ export class RingbookNode {
     this.#waiting.delete('market_data');
     if (this.#member === null) this.#threads.leadership.setState('leading');
     else await this.#member.lead();
+    if (takesOver) void this.#watchChains();
     this.#threads.progress.end();
     this.#startFeed();
     this.#sweeper = setInterval(() => this.#gateway.sessions.sweep(), SESSION_SWEEP_MS);
@@ -483,12 +492,29 @@ export class RingbookNode {
     if (this.#marketsToOpen.size === 0 && !this.#waiting.has('clearing')) this.#waiting.delete('markets');
   }
 
+  /** Of a leader that answers: until its chains are watched it is not ready, and nothing is approved. */
+  async #watchChains(): Promise<void> {
+    try {
+      await this.#startChains();
+    } catch (error) {
+      if (this.#isStopping) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof ConfigError) this.onOver(EXIT_REFUSED, reason);
+      else this.fail(reason);
+    }
+  }
+
   async #startChains(): Promise<void> {
     const { config } = this;
+    const { leadership } = this.#threads;
+    const shared = config.cluster?.chainsDirectory ?? null;
+    const files =
+      shared === null ? new ChainStore(config.dataDirectory) : await openSharedChains(shared, leadership.view().epoch);
+    if (this.#isStopping) return;
     this.#chains = new ChainActor({
       directory: config.dataDirectory,
-      // Simulated chains are outside of any node: those of a cluster share them, and the leader alone opens them.
-      files: new ChainStore(config.cluster?.chainsDirectory ?? config.dataDirectory),
+      files,
+      leads: this.#member === null ? undefined : () => ANSWERS_FOR_CHAINS.has(leadership.state()),
       clock: this.#clock,
       minesByItself: config.chainsMine === 'by-themselves',
       command: (command) => this.#clearingClient.command(command),

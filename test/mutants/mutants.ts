@@ -2528,6 +2528,12 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/http/late-answers',
   },
   {
+    breaks: 'a leader without its lease mines nothing on chains that a cluster shares',
+    site: 'chain-of-a-stalled-leader',
+    change: removed,
+    caughtBy: 'test/chain/takeover',
+  },
+  {
     breaks: 'the lease of a suspended guest is over',
     site: 'suspended-guest',
     change: returns('endsMs - nowMs'),

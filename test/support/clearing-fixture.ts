@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import type { ChainTransaction } from '../../src/chain/chain-operations.ts';
-import { ChainStore } from '../../src/chain/chain-store.ts';
+import { type ChainFiles, ChainStore } from '../../src/chain/chain-store.ts';
 import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
+import { openSharedChains } from '../../src/chain/shared-chains.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
@@ -53,10 +54,15 @@ export class ClearingFixture {
     this.chains = this.#newActor(minesByItself);
   }
 
-  #newActor(minesByItself = false): ChainActor {
+  #newActor(
+    minesByItself = false,
+    files: ChainFiles = new ChainStore(this.directory),
+    leads?: () => boolean,
+  ): ChainActor {
     return new ChainActor({
       directory: this.directory,
-      files: new ChainStore(this.directory),
+      files,
+      leads,
       clock: { nowNs: () => this.world.nowNs },
       minesByItself,
       command: (command) => this.fault?.(command) ?? this.command(command),
@@ -109,6 +115,12 @@ export class ClearingFixture {
     while (this.fault === null && this.chains.isBusy()) await turn();
     this.fault = null;
     this.chains = this.#newActor();
+    await this.chains.start();
+  }
+
+  /** The leader of an epoch opens the chains that all nodes share; that of before lives on, as one that was stopped and goes on. */
+  async takeOver(epoch: number, leads: () => boolean): Promise<void> {
+    this.chains = this.#newActor(false, await openSharedChains(this.directory, epoch), leads);
     await this.chains.start();
   }
 
