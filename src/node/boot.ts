@@ -135,8 +135,12 @@ export class RingbookNode {
   readonly #disk: DiskWatch;
   /** Called once, when the disk has too little space to go on: the node is to be stopped, and the process to end with 78. */
   onDiskFull: (reason: string) => void = (reason) => this.fail(reason);
-  /** Called once, when the node's leadership is over or an operator has stopped it: the process is to end with this code. */
-  onOver: (code: number, reason: string) => void = (_, reason) => this.fail(reason);
+  /**
+   * Called once, when the node's leadership is over or an operator has stopped it: the process is to end with this code.
+   *
+   * @param isOrderly what it holds is to be kept as by a stop: its directory can be upgraded.
+   */
+  onOver: (code: number, reason: string, isOrderly: boolean) => void = (_, reason) => this.fail(reason);
   #isStopping = false;
   readonly #certificateEndS: number | null;
   #isEmpty = false;
@@ -204,9 +208,9 @@ export class RingbookNode {
             leadership: threads.leadership,
             print: (line) => new LogLane(plan.logs, 'output').write(`${line}\n`),
             drain: () => this.#drain(),
-            ended: (code, reason) => {
-              this.#oms?.close(OVER_CLOSE);
-              this.onOver(code, reason);
+            ended: (code, reason, isOrderly) => {
+              if (!isOrderly) this.#oms?.close(OVER_CLOSE);
+              this.onOver(code, reason, isOrderly);
             },
           });
     this.#keeper = new JournalKeeper({

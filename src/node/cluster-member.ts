@@ -22,8 +22,12 @@ interface ClusterMemberParts {
   readonly print: (line: string) => void;
   /** Refuses new work and answers what is pending. */
   readonly drain: () => Promise<void>;
-  /** The node is over, or was stopped by an operator: the process ends with this code. */
-  readonly ended: (code: number, reason: string) => void;
+  /**
+   * The node is over, or was stopped by an operator: the process ends with this code.
+   *
+   * @param isOrderly the leadership was handed over: everything that was announced is stored, so the tables may be kept as a stop does.
+   */
+  readonly ended: (code: number, reason: string, isOrderly: boolean) => void;
 }
 
 export class ClusterMember {
@@ -65,7 +69,8 @@ export class ClusterMember {
       void drain().then(() => channel.post({ kind: 'drained', to: message.to }));
     } else {
       this.#hasEnded = true;
-      if (!this.#isTerminating) ended(message.code, `${message.reason}: ${message.text}`);
+      if (this.#isTerminating) return;
+      ended(message.code, `${message.reason}: ${message.text}`, message.reason === 'HANDED_OVER');
     }
   }
 }

@@ -48,9 +48,9 @@ export async function main(
     const node = new RingbookNode(threads);
     abandon = () => node.abandon();
     node.onDiskFull = (reason) => signals.end(reason, EXIT_REFUSED);
-    node.onOver = (code, reason) => {
+    node.onOver = (code, reason, isOrderly) => {
       // What is not stored is not to be kept: no thread writes any more.
-      signals.stop = () => node.abandon();
+      if (!isOrderly) signals.stop = () => node.abandon();
       signals.end(reason, code);
     };
     const open = await node.start();

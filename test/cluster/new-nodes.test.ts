@@ -87,4 +87,36 @@ suite('a cluster that begins with the data of one machine', { skip, timeout: 240
     const { firstSequence } = await withReader(join(home, 'b'), journalBounds);
     assert.ok(firstSequence >= last, `the journal begins with ${firstSequence}, the snapshot was of ${last}`);
   });
+
+  test('behind an upgrade the stream begins anew with the directory of the last leader, and others join that', async () => {
+    const directory = join(home, 'b');
+    const stopped = await commands.run('b', 'cluster', 'init', '--next', directory);
+    assert.equal(stopped.code, 1, 'a leader that was stopped has records that nobody has announced');
+    assert.match(stopped.stderr, /not stopped in order/);
+
+    const b = commands.launch('b', directory);
+    await b.until('leading');
+    const held = await commands.run('b', 'cluster', 'init', '--next', directory);
+    assert.equal(held.code, 1);
+    assert.match(held.stderr, /stop all nodes first: b runs/);
+    assert.equal((await commands.run('b', 'cluster', 'step-down')).code, 0);
+    assert.equal(await b.ended, 75);
+    const other = await commands.run('b', 'cluster', 'init', '--next', first);
+    assert.equal(other.code, 1, 'the directory of a node that was killed');
+
+    const { sequence, clean } = await auditData(directory, () => undefined);
+    assert.equal(clean, true);
+    const begun = await commands.run('b', 'cluster', 'init', '--next', directory);
+    assert.equal(begun.code, 0, begun.stderr);
+    assert.deepEqual(begun.lines, [{ initialised: true, first_sequence: sequence + 1 }]);
+    const info = await log.info();
+    assert.deepEqual({ first: info?.first, end: info?.end }, { first: sequence + 1, end: sequence });
+
+    const joined = await commands.run('c', 'cluster', 'join', join(home, 'c2'));
+    assert.equal(joined.lines[0]?.['sequence'], sequence, joined.stderr);
+    await Promise.all([commands.launch('b', directory).until('leading')]);
+    const c = commands.launch('c', join(home, 'c2'));
+    await c.until('following');
+    assert.equal((await commands.run('b', 'cluster', 'check')).code, 0);
+  });
 });
