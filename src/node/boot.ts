@@ -503,7 +503,7 @@ export class RingbookNode {
     } catch (error) {
       if (this.#isStopping) return;
       const reason = error instanceof Error ? error.message : String(error);
-      if (error instanceof ConfigError) this.onOver(EXIT_REFUSED, reason);
+      if (error instanceof ConfigError) this.onOver(EXIT_REFUSED, reason, false);
       else this.fail(reason);
     }
   }
