@@ -97,6 +97,16 @@ suite('rights on the servers', { skip, timeout: 120_000 }, () => {
     });
   }
 
+  test('nodes do not publish what is stored: a forged record in the log ends no leadership', async () => {
+    const before = heard.length;
+    node.publish('rb.venue.log', 'forged');
+    node.publish('rb.venue.applied', 'a report');
+    await node.flush();
+    await sleep(300);
+    assert.deepEqual(heard.slice(before), ['rb.venue.applied']);
+    assert.equal(node.errors.length, 1);
+  });
+
   test('nodes and replicas answer a question to all of them; a replica gets snapshots of books and the data of markets', async () => {
     node.subscribe('rb.venue.status', ({ reply }) => node.publish(reply ?? '', 'a node'));
     node.subscribe('rb.venue.md.snapshot', ({ reply }) => node.publish(reply ?? '', 'a book'));
