@@ -7,7 +7,6 @@
  */
 
 import { isJsonObject, JsonFraction, type JsonValue } from '../codec/json-tree.ts';
-import { ORDER_RECORD } from '../codec/order-record.ts';
 import type {
   BatchResult,
   DepthLevel,
@@ -24,6 +23,7 @@ import type {
 } from '../codec/reply-types.ts';
 import { INVENTORY } from '../codec/shapes/account-shapes.ts';
 import { BEST_LEVEL, KLINE, OPEN_INTEREST, PUBLIC_TRADE, TICKER } from '../codec/shapes/market-data-shapes.ts';
+import { ORDER_RECORD } from '../codec/shapes/order-record-shapes.ts';
 import {
   BATCH_RESPONSE,
   CANCEL_ALL_AFTER_RESPONSE,

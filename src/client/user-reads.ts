@@ -10,9 +10,9 @@
  */
 
 import type { JsonValue } from '../codec/json-tree.ts';
-import { USER_ORDER_RECORD } from '../codec/order-record.ts';
 import type { PositionBasis, SubAccountName, UserOrder } from '../codec/reply-types.ts';
 import { ACCOUNT_NAMES, POSITION_BASIS } from '../codec/shapes/account-shapes.ts';
+import { USER_ORDER_RECORD } from '../codec/shapes/order-record-shapes.ts';
 import type { UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
 import { type HttpExchange, queryText } from './http-transport.ts';

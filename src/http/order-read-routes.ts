@@ -1,7 +1,8 @@
 /** A user's own orders and trades (wire.md 6, 7.9, 7.10). */
 
-import { ORDER_RECORD, orderRecord } from '../codec/order-record.ts';
+import { orderRecord } from '../codec/order-record.ts';
 import { bareArray, pageEnvelope } from '../codec/pages.ts';
+import { ORDER_RECORD } from '../codec/shapes/order-record-shapes.ts';
 import { ORDER_PAGE, USER_ORDER_PAGE, USER_TRADE_PAGE } from '../codec/shapes/order-reply-shapes.ts';
 import { either, listOf } from '../codec/shapes/shape-kit.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';

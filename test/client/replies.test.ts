@@ -24,7 +24,6 @@ import {
 import { readPositionBasis, readSubAccountNames, readUserOrder } from '../../src/client/user-reads.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
-import { ORDER_RECORD } from '../../src/codec/order-record.ts';
 import { ACCOUNT_NAMES, INVENTORY, MARGIN, POSITION_BASIS } from '../../src/codec/shapes/account-shapes.ts';
 import {
   DEPTH,
@@ -35,6 +34,7 @@ import {
   PUBLIC_TRADE,
   TICKER,
 } from '../../src/codec/shapes/market-data-shapes.ts';
+import { ORDER_RECORD } from '../../src/codec/shapes/order-record-shapes.ts';
 import {
   BATCH_RESPONSE,
   OPERATION_RESPONSE,

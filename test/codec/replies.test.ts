@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { errorEnvelope } from '../../src/codec/error-envelope.ts';
-import { type InventoryAccountView, inventoryReply } from '../../src/codec/inventory-reply.ts';
+import { inventoryReply } from '../../src/codec/inventory-reply.ts';
 import { parseJson } from '../../src/codec/json-tree.ts';
 import { marketObject } from '../../src/codec/market-reply.ts';
 import { authReply, nonceReply, operationResponse } from '../../src/codec/operation-replies.ts';
 import { type OrderEventView, orderEvent } from '../../src/codec/order-events.ts';
-import { type OrderReply, orderRecord } from '../../src/codec/order-record.ts';
+import { orderRecord } from '../../src/codec/order-record.ts';
 import { bareArray, pageEnvelope } from '../../src/codec/pages.ts';
+import type { InventoryAccountView } from '../../src/codec/shapes/account-shapes.ts';
+import type { OrderReply } from '../../src/codec/shapes/order-record-shapes.ts';
 import {
   eventFrame,
   isTextPing,

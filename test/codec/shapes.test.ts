@@ -26,7 +26,7 @@ import {
   decodeReplace,
   type SignedRequest,
 } from '../../src/codec/order-actions.ts';
-import { ORDER_RECORD, type OrderReply, orderRecord } from '../../src/codec/order-record.ts';
+import { orderRecord } from '../../src/codec/order-record.ts';
 import { decodeShape } from '../../src/codec/shape-reader.ts';
 import {
   ADD_SIGNER_REQUEST,
@@ -40,6 +40,7 @@ import {
   WITHDRAWAL_CANCEL_REQUEST,
   WITHDRAWAL_REQUEST,
 } from '../../src/codec/shapes/account-shapes.ts';
+import { ORDER_RECORD, type OrderReply } from '../../src/codec/shapes/order-record-shapes.ts';
 import {
   AMEND_REQUEST,
   BATCH_CREATE_REQUEST,

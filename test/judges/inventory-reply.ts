@@ -1,5 +1,5 @@
 /** Frozen judge: the printers as they were written by hand, before replies were written by their shapes (reply-writer.ts). */
-import type { InventoryAccountView, InventoryView } from '../../src/codec/inventory-reply.ts';
+import type { InventoryAccountView, InventoryView } from '../../src/codec/shapes/account-shapes.ts';
 
 type MarginLegsView = { readonly credits: string; readonly liabilities: string };
 

@@ -9,8 +9,8 @@ import type {
   SignedReplace,
 } from '../../src/codec/order-actions.ts';
 import type { OrderDetails } from '../../src/codec/order-details.ts';
-import type { OrderReply } from '../../src/codec/order-record.ts';
 import { orderFault, replaceFault } from '../../src/codec/order-rules.ts';
+import type { OrderReply } from '../../src/codec/shapes/order-record-shapes.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
 import { USD } from '../../src/core/ids.ts';
 import { type HashKey, hashKeyOf } from '../../src/core/key-words.ts';

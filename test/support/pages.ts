@@ -1,6 +1,6 @@
 /** Pages that read their part of the tables at once. */
 
-import type { OrderReply } from '../../src/codec/order-record.ts';
+import type { OrderReply } from '../../src/codec/shapes/order-record-shapes.ts';
 import { must } from '../../src/core/assert.ts';
 import { accepted } from '../../src/core/outcome.ts';
 import type { UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';

@@ -11,7 +11,6 @@ import type {
   SignedWithdrawalCancel,
   TransferRead,
 } from '../action-types.ts';
-import type { InventoryView } from '../inventory-reply.ts';
 import type {
   ApprovalReply,
   AtRisk,
@@ -97,6 +96,28 @@ export const EMPTY: Shape = named('Empty', 'Done', Type.Object({}));
 // ---- balances
 
 const LEGS = closed({ credits: DECIMAL, liabilities: DECIMAL });
+
+interface MarginLegsView {
+  readonly credits: string;
+  readonly liabilities: string;
+}
+
+export interface InventoryAccountView {
+  /** `spot`, `cross_margin`, `isolated_margin`. */
+  readonly kind: string;
+  readonly name: string;
+  /** Isolated accounts only. */
+  readonly asset?: string;
+  /** Available decimal amounts by asset id: owned and not locked. */
+  readonly spot: ReadonlyMap<string, string>;
+  readonly margins: ReadonlyMap<string, { readonly base: MarginLegsView; readonly quote: MarginLegsView }>;
+}
+
+export interface InventoryView {
+  readonly is_mm: boolean;
+  /** By sub-account index. */
+  readonly accounts: ReadonlyMap<string, InventoryAccountView>;
+}
 
 export const INVENTORY: Shape<InventoryView, { readonly accounts: Inventory }> = named(
   'Inventory',

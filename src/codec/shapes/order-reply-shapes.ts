@@ -3,8 +3,8 @@
  * 7.10).
  */
 import { FILL_STATUS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
-import { ORDER_RECORD, USER_ORDER_RECORD } from '../order-record.ts';
 import type { ActionTiming, BatchResult, OperationReply, RejectionDetail, UserTrade } from '../reply-types.ts';
+import { ORDER_RECORD, USER_ORDER_RECORD } from './order-record-shapes.ts';
 import {
   ASSET_ID,
   before,

@@ -8,7 +8,7 @@
  * Not here: JSON, signatures, rates, rings.
  */
 import type { BalanceRow, SubAccountRow, TradeRow, UserRow } from '../../clearing/rows.ts';
-import type { OrderReply } from '../../codec/order-record.ts';
+import type { OrderReply } from '../../codec/shapes/order-record-shapes.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';

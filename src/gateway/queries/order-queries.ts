@@ -12,7 +12,7 @@
  * Bounded: pages of a user, of users without funds, and of all; the fuller it is the fewer of one user, and what is more is
  * refused. Orders wait behind one plan or some rows at most.
  */
-import type { OrderReply } from '../../codec/order-record.ts';
+import type { OrderReply } from '../../codec/shapes/order-record-shapes.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';

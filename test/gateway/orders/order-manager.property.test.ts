@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { OrderReply } from '../../../src/codec/order-record.ts';
+import type { OrderReply } from '../../../src/codec/shapes/order-record-shapes.ts';
 import { notional18, quantity18, tradingFee18 } from '../../../src/core/arithmetic.ts';
 import { formatRaw } from '../../../src/core/decimal.ts';
 import { USD, type UserId } from '../../../src/core/ids.ts';

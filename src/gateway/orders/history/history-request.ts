@@ -5,7 +5,8 @@
  *
  * Both are plain values. An answer holds rows as `T`: records, or already their JSON.
  */
-import { type OrderReply, orderRecord, type ShownTerms, userOrderRecord } from '../../../codec/order-record.ts';
+import { orderRecord, type ShownTerms, userOrderRecord } from '../../../codec/order-record.ts';
+import type { OrderReply } from '../../../codec/shapes/order-record-shapes.ts';
 import { userTrade } from '../../../codec/user-trade.ts';
 import { must } from '../../../core/assert.ts';
 import type { AssetId, OrderId } from '../../../core/ids.ts';

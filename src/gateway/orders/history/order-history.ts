@@ -6,7 +6,7 @@
  * `compareAssetIds` has it, and of a self-match the taker's side first (PAG-02, PAG-03, AMB-35).
  */
 import type { OrderRow, TradeRow } from '../../../clearing/rows.ts';
-import type { OrderReply } from '../../../codec/order-record.ts';
+import type { OrderReply } from '../../../codec/shapes/order-record-shapes.ts';
 import { format18, formatRaw } from '../../../core/decimal.ts';
 import type { OrderId, UserId } from '../../../core/ids.ts';
 import type { MarketDefinition } from '../../../core/market-definition.ts';

@@ -21,7 +21,7 @@
  * max(0, r − m) … r + limit: at most m of the first r are from memory, so those before r − m all precede the page. Where m
  * is large, some places of memory narrow that down (history-request.ts).
  */
-import type { OrderReply } from '../../../codec/order-record.ts';
+import type { OrderReply } from '../../../codec/shapes/order-record-shapes.ts';
 import { rowsBefore } from '../../../core/arithmetic.ts';
 import { assert, must } from '../../../core/assert.ts';
 import { compareAssetIds, type OrderId, type UserId } from '../../../core/ids.ts';
