@@ -892,7 +892,7 @@ const MARGIN: readonly Mutant[] = [
   {
     breaks: 'after a start a price that does not come is waited for an hour',
     site: 'first-price-or-an-hour',
-    change: returns('amount > 0n && termsOf(risk, nowNs).prices.isBroken'),
+    change: returns('amount > 0n && assetTermsOf(risk, nowNs).prices.isBroken'),
     caughtBy: 'test/clearing/liquidation/shields',
   },
   {
