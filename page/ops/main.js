@@ -13,7 +13,9 @@ import { OperatorReads } from './operator-reads.js';
 import {
   actorsPanel,
   chainsPanel,
+  clusterPanel,
   durabilityPanel,
+  placeIn,
   refusalsPanel,
   ringsPanel,
   riskPanel,
@@ -122,6 +124,7 @@ class OpsPage {
     socketsPanel(),
     riskPanel(),
     chainsPanel(),
+    clusterPanel(),
   ];
 
   constructor() {
@@ -150,10 +153,12 @@ class OpsPage {
     try {
       const signal = AbortSignal.timeout(READ_MS_MAX);
       const ready = await fetch('/readyz', { signal });
-      this.#showState(/** @type {Map<string, unknown>} */ (parseJsonText(await ready.text())));
+      const body = /** @type {Map<string, unknown>} */ (parseJsonText(await ready.text()));
+      this.#showState(body);
       const response = await fetch('/metrics', { signal });
       if (!response.ok) throw new Error(`/metrics answered ${response.status}`);
       this.#metrics.add(await response.text(), performance.now());
+      this.#showState(body);
       this.#draw(true);
       byId('trouble').hidden = true;
       byId('read-at').textContent = `Read at ${new Date().toLocaleTimeString('en-GB')}.`;
@@ -178,6 +183,12 @@ class OpsPage {
     const progress = body.get('progress');
     const step =
       progress instanceof Map ? `, ${progress.get('step')} ${progress.get('done')} of ${progress.get('of')}` : '';
+    const place = placeIn(this.#metrics);
+    if (place !== null && !isReady) {
+      state.className = `state ${place.isWell ? 'good' : 'warn'}`;
+      state.textContent = place.place;
+      return;
+    }
     state.className = `state ${isReady ? 'good' : 'warn'}`;
     state.textContent = isReady ? 'Ready' : `Starts: waits for ${waiting.join(', ').replaceAll('_', ' ')}${step}`;
   }

@@ -16,6 +16,8 @@ const MARKETS_SHOWN = 10;
 const PRICES_SHOWN = 24;
 /** From where a ring is high, and full: a full ring holds back or refuses what is written to it. */
 const RING_LIMITS = { high: 0.5, full: 0.9 };
+/** From where the stream of a journal is to be looked at, and where it is about to refuse. */
+const STREAM_LIMITS = { high: 0.5, full: 0.9 };
 
 /** @param {string} id @param {...Table} tables */
 function into(id, ...tables) {
@@ -415,6 +417,106 @@ export function chainsPanel() {
       const hidden = rows.length - PRICES_SHOWN;
       const more = hidden > 0 ? [{ key: 'more', cells: [`${hidden} more`, '', '', ''] }] : [];
       prices.show([...rows.slice(0, PRICES_SHOWN), ...more]);
+    },
+  };
+}
+
+/**
+ * What a state of a node of a cluster means.
+ *
+ * @type {Readonly<Record<string, { place: string, text: string, isWell: boolean }>>}
+ */
+const STATES = {
+  starting: { place: 'Starts', text: 'reads its own journal', isWell: true },
+  joining: { place: 'Joins', text: 'reads what it has missed of the stream', isWell: true },
+  following: { place: 'Standby', text: 'applies what the leader decides, ready to take over', isWell: true },
+  campaigning: { place: 'Standby', text: 'the leader is silent: it appends its takeover', isWell: true },
+  restoring: { place: 'Takes over', text: 'it leads, and fills its books and its gateway', isWell: true },
+  leading: { place: 'Leader', text: 'takes orders', isWell: true },
+  stalled: {
+    place: 'Leader, stalled',
+    text: 'its lease is over: new orders are refused, nothing is confirmed',
+    isWell: false,
+  },
+  'handing-over': { place: 'Leader, hands over', text: 'answers what is pending; another node goes on', isWell: true },
+  ended: { place: 'Over', text: 'another node leads; this process ends', isWell: false },
+};
+const LEADS = new Set(['restoring', 'leading', 'stalled', 'handing-over']);
+
+/** State of a node of a cluster; null on one machine. @param {Metrics} metrics @returns {string | null} */
+function stateIn(metrics) {
+  const found = metrics.samples('ringbook_cluster_state').find(({ value }) => value === 1);
+  return found?.labels['state'] ?? null;
+}
+
+/** What the head of the page has of a node of a cluster; null on one machine. @param {Metrics} metrics */
+export function placeIn(metrics) {
+  const state = stateIn(metrics);
+  return state === null ? null : (STATES[state] ?? null);
+}
+
+/** Hidden on one machine. @returns {Panel} */
+export function clusterPanel() {
+  const node = new Table('This node in its cluster', ['This node', ''], '');
+  const stream = new Table('Stream of the journal', ['Stream of the journal', ''], 'Shown by the node that leads.');
+  into('cluster', node, stream);
+  const section = byId('cluster');
+  const word = (/** @type {boolean} */ isBad, /** @type {string} */ text) =>
+    element('span', { class: isBad ? 'fault' : 'good' }, text);
+  /** @param {readonly (readonly [string, Node | string])[]} lines */
+  const rows = (lines) => lines.map(([label, cell]) => ({ key: label, cells: [label, cell] }));
+  return {
+    update(metrics, windowMs) {
+      const state = stateIn(metrics);
+      section.hidden = state === null;
+      if (state === null) return;
+      const { place, text, isWell } = STATES[state] ?? { place: state, text: '', isWell: false };
+      const at = (/** @type {string} */ name) => metrics.value('ringbook_replication_sequence', { at: name });
+      const leads = LEADS.has(state);
+      const lease = metrics.value('ringbook_cluster_lease_seconds');
+      const standbys = metrics.value('ringbook_cluster_standbys');
+      const [p50 = null, p99 = null] = metrics.quantiles(
+        'ringbook_replication_store_seconds',
+        {},
+        P50_P99,
+        windowMs,
+      ).values;
+      /** @type {[string, Node | string][]} */
+      const ofLeader = [
+        ['Lease that is left', lease === null ? '–' : word(lease <= 0, lease <= 0 ? 'over' : duration(lease))],
+        [
+          'Standbys',
+          word(standbys === 0, standbys === 0 ? 'none: the next failure closes the venue' : count(standbys)),
+        ],
+        ['Last record stored', count(at('stored'))],
+        ['Until a record is stored, p50 and p99', `${duration(p50)}, ${duration(p99)}`],
+        ['Stalled, in the window', duration(metrics.increase('ringbook_cluster_stalled_seconds_total', {}, windowMs))],
+      ];
+      const lag = metrics.value('ringbook_replication_lag_seconds');
+      node.show(
+        rows([
+          ['Place', word(!isWell, place)],
+          ['State', element('span', { class: 'wraps' }, `${state}: ${text}`)],
+          ['Epoch', count(metrics.value('ringbook_cluster_epoch'))],
+          ['Last record applied', count(at('applied'))],
+          ...(leads ? ofLeader : /** @type {[string, Node | string][]} */ ([['Lag', duration(lag)]])),
+        ]),
+      );
+      const size = metrics.value('ringbook_stream_bytes');
+      const limit = metrics.value('ringbook_stream_bytes_limit');
+      const current = metrics.value('ringbook_stream_servers_current');
+      const isAtHome = metrics.value('ringbook_stream_leader_at_home') === 1;
+      stream.show(
+        !leads || size === null
+          ? []
+          : rows([
+              ['Servers that are current', word((current ?? 0) < 3, count(current))],
+              ['Leader of the stream', word(isAtHome, isAtHome ? 'on this machine' : 'on another machine')],
+              ['First record', count(metrics.value('ringbook_stream_first_sequence'))],
+              ['Size', bytes(size)],
+              ['Of its limit', limit === null || limit === 0 ? 'no limit' : share(size / limit, STREAM_LIMITS)],
+            ]),
+      );
     },
   };
 }

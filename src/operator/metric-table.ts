@@ -456,10 +456,15 @@ export const METRIC_TABLE: readonly Row[] = [
     'ringbook_cluster_lease_seconds',
     [],
     'What is left of the lease of this leader; 0 or less: it is stalled.',
-    ({ parts }) => {
-      const { leadership } = parts;
-      const isLeader = leadership !== null && LEADING.has(leadership.state());
-      return isLeader ? leadership.leaseLeftMs() / 1_000 : null;
+    (scope) => (leads(scope) ? (scope.parts.leadership?.leaseLeftMs() ?? 0) / 1_000 : null),
+  ),
+  gauge(
+    'ringbook_cluster_lease_length_seconds',
+    [],
+    'What a lease of this leader lasts from the sending of a record.',
+    (scope) => {
+      const lengthMs = leads(scope) ? (scope.parts.leadership?.leaseLengthMs() ?? null) : null;
+      return lengthMs === null ? null : lengthMs / 1_000;
     },
   ),
   counter(
@@ -477,7 +482,7 @@ export const METRIC_TABLE: readonly Row[] = [
         ? null
         : TAKEOVER_CAUSES.map((cause): Sample => [numberOf(replicator, `takeovers_${cause}`), cause]),
   ),
-  gauge('ringbook_cluster_standbys', [], 'Nodes that follow this leader.', ofReplicator('standbys')),
+  gauge('ringbook_cluster_standbys', [], 'Nodes that follow this leader.', ofLeader('standbys')),
   counter(
     'ringbook_cluster_appends_refused_total',
     [],
@@ -506,8 +511,8 @@ export const METRIC_TABLE: readonly Row[] = [
   gauge(
     'ringbook_replication_lag_seconds',
     [],
-    'How old the last record of the stream was when this node was given it.',
-    ofReplicator('lag_s'),
+    'How old the last record of the stream was when this node was given it, while it does not lead.',
+    (scope) => (leads(scope) ? null : ofReplicator('lag_s')(scope)),
   ),
   counter(
     'ringbook_replication_retries_total',
@@ -515,30 +520,25 @@ export const METRIC_TABLE: readonly Row[] = [
     'Appends without an answer, which are sent again with the same bytes.',
     ofReplicator('append_retries'),
   ),
-  gauge(
-    'ringbook_stream_bytes',
-    [],
-    'Bytes of the journal stream, as this leader sees it.',
-    ofReplicator('stream_bytes'),
-  ),
+  gauge('ringbook_stream_bytes', [], 'Bytes of the journal stream, as this leader sees it.', ofLeader('stream_bytes')),
   gauge(
     'ringbook_stream_bytes_limit',
     [],
     'Where the stream is full and nothing more is confirmed; 0: no limit.',
-    ofReplicator('stream_bytes_limit'),
+    ofLeader('stream_bytes_limit'),
   ),
-  gauge('ringbook_stream_first_sequence', [], 'First record of the stream.', ofReplicator('stream_first_sequence')),
+  gauge('ringbook_stream_first_sequence', [], 'First record of the stream.', ofLeader('stream_first_sequence')),
   gauge(
     'ringbook_stream_servers_current',
     [],
     'Servers of the stream that are current.',
-    ofReplicator('stream_servers_current'),
+    ofLeader('stream_servers_current'),
   ),
   gauge(
     'ringbook_stream_leader_at_home',
     [],
     '1 while the leader of the stream is on the machine of this leader: the death of both costs an election.',
-    ofReplicator('stream_leader_at_home'),
+    ofLeader('stream_leader_at_home'),
   ),
 
   // ---- chains: a chain is one label, of a set that operators make
@@ -762,6 +762,16 @@ function each(metric: string): Read {
 }
 
 /** Null on one machine. */
+function leads({ parts: { leadership } }: MetricScope): boolean {
+  return leadership !== null && LEADING.has(leadership.state());
+}
+
+/** What a leader alone sees; what it was before a node followed again is no figure. */
+function ofLeader(metric: string): Read {
+  const read = ofReplicator(metric);
+  return (scope) => (leads(scope) ? read(scope) : null);
+}
+
 function ofReplicator(metric: string): Read {
   return ({ replicator }) => (replicator === null ? null : numberOf(replicator, metric));
 }

@@ -147,6 +147,17 @@ export class Leadership {
     }
   }
 
+  /** What a lease lasts from its sending, in milliseconds; null on one machine, and before the first one. */
+  leaseLengthMs(): number | null {
+    for (;;) {
+      const lock = Atomics.load(this.#words, LOCK);
+      if ((lock & 1) !== 0) continue;
+      const lengthMs = (this.#doubles[LEASE_ENDS] ?? 0) - (this.#doubles[LEASE_SENT] ?? 0);
+      if (Atomics.load(this.#words, LOCK) !== lock) continue;
+      return Number.isFinite(lengthMs) && lengthMs > 0 ? lengthMs : null;
+    }
+  }
+
   view(): LeadershipView {
     for (;;) {
       const lock = Atomics.load(this.#words, LOCK);

@@ -8,6 +8,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
+import { ALERTS } from '../../src/client/page/alerts.ts';
+import { MetricWindow } from '../../src/client/page/metric-window.ts';
 import { must } from '../../src/core/assert.ts';
 import { bareEnvironment } from '../support/bare-environment.ts';
 import { examplesOf } from '../support/doc-runner.ts';
@@ -109,6 +111,19 @@ suite('several machines, as the page sets them up', { skip: skipped() }, () => {
         .filter((line) => line.includes('"state":"leading"'))
         .map((line) => (JSON.parse(line) as { readonly epoch: number }).epoch);
     assert.deepEqual([led('machine-1'), led('machine-2')], [[1, 3], [2]]);
+  });
+
+  test('on the pages of a leader and of its standby nothing needs attention', () => {
+    for (const name of ['leader.prom', 'standby.prom']) {
+      const metrics = new MetricWindow(60_000);
+      metrics.add(textOf(join(home, name)), 0);
+      const found = ALERTS.filter(({ condition }) => condition.judge(metrics, 60_000, 0).length > 0);
+      assert.deepEqual(
+        found.map((alert) => alert.name),
+        [],
+        name,
+      );
+    }
   });
 
   test('passwords and keys are readable by their owner alone', () => {

@@ -146,8 +146,11 @@ suite('alert rules and dashboard', () => {
   });
 
   test('the page judges the cases of promtool alike: it has what fires, and nothing of what does not', () => {
-    // A node that does not answer, and its last start, are not on its metrics page.
-    const notOnPage = ['RingbookDown', 'RingbookRestarted'];
+    // A node that does not answer, its last start, and other nodes of its cluster are not on its metrics page.
+    const notOnPage = [
+      ...['RingbookDown', 'RingbookRestarted'],
+      ...['RingbookNoLeader', 'RingbookTwoLeaders', 'RingbookStandbyBehind'],
+    ];
     for (const { name, fires, lines, seconds } of cases()) {
       const { condition } = ALERTS.find((alert) => alert.name === name) ?? assert.fail(name);
       const metrics = new MetricWindow(CASE_SECONDS_MAX * 1_000);

@@ -12,6 +12,7 @@ suite('the leadership of a process', () => {
     const leadership = new Leadership();
     assert.deepEqual(leadership.view(), { state: 'starting', epoch: 0, sequence: 0, leader: null });
     assert.equal(leadership.leaseLeftMs(), Number.POSITIVE_INFINITY);
+    assert.equal(leadership.leaseLengthMs(), null);
   });
 
   test('is stalled exactly while it leads and the lease is over by the monotonic clock, or by the wall clock (cluster.md 7.2)', () => {
@@ -34,6 +35,7 @@ suite('the leadership of a process', () => {
           written.setLease({ sentMs, sentWallMs: wallMs, endsMs: sentMs + 1_350 });
           nowMs += laterMs;
           wallMs += laterMs + wallAheadMs;
+          assert.equal(leadership.leaseLengthMs(), 1_350);
           const isOver = laterMs >= 1_350 || wallAheadMs >= 100;
           assert.equal(leadership.state(), state === 'leading' && isOver ? 'stalled' : state);
         },

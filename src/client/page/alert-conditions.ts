@@ -203,6 +203,19 @@ export const MAJORITY_LAST: Condition = providers(
   isMajorityLast,
 );
 
+/** States of a node that is well and serves nobody: it follows another one. */
+const FOLLOWS: ReadonlySet<string> = new Set(['joining', 'following']);
+
+/** A node that does not serve, unless it is a standby. */
+export const NOT_READY: Condition = {
+  expression: `ringbook_ready == 0 unless on (instance) ringbook_cluster_state{state=~"${[...FOLLOWS].join('|')}"} == 1`,
+  judge: (metrics) => {
+    const states = metrics.samples('ringbook_cluster_state');
+    const follows = states.some(({ labels, value }) => value === 1 && FOLLOWS.has(labels['state'] ?? ''));
+    return follows ? [] : compared('ringbook_ready', '==', 0).judge(metrics, 0, 0);
+  },
+};
+
 /** What only Prometheus can judge: a node that does not answer, or times before its last start. */
 export function elsewhere(expression: string): Condition {
   return { expression, judge: () => [] };

@@ -17,6 +17,7 @@ import {
   MAJORITY_LAST,
   MAJORITY_LOST,
   moreThanShare,
+  NOT_READY,
   ofThreads,
   ratio,
   slower,
@@ -31,6 +32,10 @@ interface Alert {
   /** What to do. */
   readonly action: string;
 }
+
+/** Of all nodes: a page has one. */
+const BEHIND =
+  'max(ringbook_replication_sequence{at="stored"}) - on () group_right () ringbook_replication_sequence{at="applied"} > 10000';
 
 export const ALERTS: readonly Alert[] = [
   {
@@ -193,7 +198,7 @@ export const ALERTS: readonly Alert[] = [
   {
     name: 'RingbookNotReady',
     severity: 'critical',
-    condition: compared('ringbook_ready', '==', 0),
+    condition: NOT_READY,
     summary: 'the node at {{ $labels.instance }} has not served for five minutes',
     action:
       '`GET /readyz` has what it waits for, and how far a start is: the progress of a long recovery rises. See its log.',
@@ -411,5 +416,103 @@ export const ALERTS: readonly Alert[] = [
     summary: 'less than disk_reserve_mib of the disk with the data is free: new orders are refused',
     action:
       'Make space: enlarge the disk, or remove backups and logs from it. Cancels go on; below an eighth of the reserve the node ends in order with 78.',
+  },
+  {
+    name: 'RingbookNoLeader',
+    severity: 'critical',
+    condition: elsewhere('sum(ringbook_cluster_state{state="leading"}) == 0'),
+    summary: 'no node of the cluster leads: no order is taken',
+    action:
+      '`ringbook cluster status`. While the servers elect a leader of the stream (4 to 9 s) nothing is to be done; else look at the servers first, then at the log of the standby.',
+  },
+  {
+    name: 'RingbookTwoLeaders',
+    severity: 'critical',
+    condition: elsewhere('sum(ringbook_cluster_state{state="leading"}) > 1'),
+    summary: '{{ $value }} nodes lead',
+    action:
+      'The one with the lower ringbook_cluster_epoch is over and gets no record stored. Stop it if it does not end by itself, and look at the clocks of the machines.',
+  },
+  {
+    name: 'RingbookStandbyBehind',
+    severity: 'warning',
+    condition: elsewhere(BEHIND),
+    summary: 'the node at {{ $labels.instance }} is {{ $value }} records behind the stream',
+    action: 'Its disk, its CPU or its network is too slow. A takeover by it now takes longer by what it has to read.',
+  },
+  {
+    name: 'RingbookReplicationLag',
+    severity: 'warning',
+    condition: compared('ringbook_replication_lag_seconds', '>', 5),
+    summary: 'this standby is {{ $value | humanizeDuration }} behind the leader',
+    action: 'A node that has just been started catches up. Else look at its disk, its CPU and its network.',
+  },
+  {
+    name: 'RingbookStoreSlow',
+    severity: 'warning',
+    condition: slower('ringbook_replication_store_seconds', 0.05),
+    summary: 'a record takes {{ $value | humanizeDuration }} until it is stored (p99)',
+    action: 'Confirmations wait for it. Look at the disks of the servers and at the network between them.',
+  },
+  {
+    name: 'RingbookLeaseShort',
+    severity: 'warning',
+    condition: ratio('ringbook_cluster_lease_seconds', 'ringbook_cluster_lease_length_seconds', '<', 0.33),
+    summary: 'the lease of the leader is nearly over again and again',
+    action:
+      'Records are stored late: a little later and the leader is stalled, and a standby takes over. Look at the servers, the network and the CPU of the leader.',
+  },
+  {
+    name: 'RingbookLeaderStalled',
+    severity: 'warning',
+    condition: grew('ringbook_cluster_stalled_seconds_total', '5m'),
+    summary: 'the leader was stalled for {{ $value | humanizeDuration }}: nothing was confirmed',
+    action:
+      "The server with the stream's leader died (4 to 9 s), two servers are gone, the stream is full, or the process was stopped. `ringbook cluster status` has the servers.",
+  },
+  {
+    name: 'RingbookTakeover',
+    severity: 'warning',
+    condition: grew('ringbook_cluster_takeovers_total', '15m', { cause: 'silence' }),
+    summary: 'a node took over because the leader was silent',
+    action: 'Find what the leader before it died of, in the last line of its log, and start it again: it follows.',
+  },
+  {
+    name: 'RingbookAppendsRefused',
+    severity: 'warning',
+    condition: grew('ringbook_cluster_appends_refused_total', '5m'),
+    summary: 'the stream refused a record: another node had appended',
+    action: 'A leader that is refused is over and ends with 75. Start it again; look why it was silent.',
+  },
+  {
+    name: 'RingbookStreamHalfFull',
+    severity: 'warning',
+    condition: ratio('ringbook_stream_bytes', 'ringbook_stream_bytes_limit', '>', 0.5),
+    summary: 'the stream of the journal has {{ $value | humanizePercentage }} of its limit',
+    action:
+      'Full, it refuses and nothing is confirmed. docs/cluster.md, *The stream is full*, has why it is not truncated, and how to raise the limit.',
+  },
+  {
+    name: 'RingbookStreamServers',
+    severity: 'warning',
+    condition: compared('ringbook_stream_servers_current', '<', 3),
+    summary: '{{ $value }} servers of the stream are current',
+    action:
+      'The next failure of a server closes the venue. Start the missing one, or replace it as docs/cluster.md has it: one at a time.',
+  },
+  {
+    name: 'RingbookStreamLeaderAtHome',
+    severity: 'warning',
+    condition: compared('ringbook_stream_leader_at_home', '==', 1),
+    summary: 'the leader of the stream is on the machine of the leader',
+    action:
+      'The death of this machine would cost an election of the servers too. The node moves it when all servers are current: see RingbookStreamServers.',
+  },
+  {
+    name: 'RingbookNoStandby',
+    severity: 'warning',
+    condition: compared('ringbook_cluster_standbys', '==', 0),
+    summary: 'no node follows the leader',
+    action: 'The next failure closes the venue. Start a standby; `ringbook cluster status` has which node is missing.',
   },
 ];
