@@ -17,14 +17,18 @@ import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Leadership, NodeState } from '../runtime/leadership.ts';
 import type { Publication } from '../runtime/publication.ts';
+import { MarketDataMessage } from '../schema/generated/messages.ts';
 import type { AppendAnswer, ClusterEffect } from './events.ts';
 import type { ToMain, ToStream } from './link.ts';
+import { MarketDataPublisher } from './market-data-publisher.ts';
 import { recordAgeSeconds } from './record-head.ts';
 import { Replicator, type ReplicatorOptions } from './replicator.ts';
 import { type JournalInfo, StreamLog, type StreamLogOptions } from './stream-log.ts';
 
 const RECONNECT_MS = 250;
 const FITNESS_MS = 10_000;
+const WRITES_TAPE: ReadonlySet<NodeState> = new Set(['leading', 'handing-over']);
+const SERVES_REPLICAS: ReadonlySet<NodeState> = new Set(['leading', 'stalled', 'handing-over']);
 /** A standby that has not reported for so long is none. */
 const STANDBY_MS = 1_000;
 const NODES_MAX = 64;
@@ -50,6 +54,7 @@ interface ReplicatorActorOptions {
   /** Of the program. */
   readonly version: string;
   readonly toClearing: Publication;
+  readonly toMarketData: Publication;
   readonly leadership: Leadership;
   readonly link: {
     post(message: ToMain): void;
@@ -78,6 +83,7 @@ export class ReplicatorActor implements Actor {
   readonly #reportedMs = new Map<string, number>();
   #stream: StreamLog | null = null;
   #replicator: Replicator | null = null;
+  #publisher: MarketDataPublisher | null = null;
   #opened: { readonly journal: OpenedJournal; readonly lastBytes: Uint8Array | null } | null = null;
   #flushed: RecordPlace | null = null;
   #leader: string | null = null;
@@ -123,7 +129,8 @@ export class ReplicatorActor implements Actor {
   }
 
   handle(_channel: number, typeId: number, views: Views, at: number): void {
-    this.#end.receive(typeId, views, at);
+    if (typeId === MarketDataMessage.typeId) this.#publisher?.receive(views, at);
+    else this.#end.receive(typeId, views, at);
   }
 
   endBatch(): void {
@@ -136,6 +143,7 @@ export class ReplicatorActor implements Actor {
 
   tick(): void {
     this.#end.flush();
+    this.#publisher?.tick();
     const nowMs = performance.now();
     const { measured } = this.#options;
     const leads = this.#replicator?.state === 'leading' || this.#replicator?.state === 'stalled';
@@ -210,7 +218,24 @@ export class ReplicatorActor implements Actor {
     stream.answer(protocol.node, (bytes, respond) => {
       this.#requested(requestOf(bytes, (reply) => respond(Buffer.from(JSON.stringify(reply)))));
     });
+    this.#publisher = this.#publisherOn(stream);
     replicator.opened(opened.journal, opened.lastBytes);
+  }
+
+  #publisherOn(stream: StreamLog): MarketDataPublisher {
+    const { leadership, toMarketData, protocol } = this.#options;
+    const { node, oms, mds } = protocol;
+    const publisher = new MarketDataPublisher({
+      servers: stream,
+      toMarketData,
+      leads: () => WRITES_TAPE.has(leadership.state()),
+      serves: () => SERVES_REPLICAS.has(leadership.state()),
+      epoch: () => this.#replicator?.epoch ?? 0,
+      place: () => ({ node, oms, mds, sequence: this.#replicator?.sequence ?? 0 }),
+      nowMs: () => performance.now(),
+    });
+    stream.onBookAsked((market, respond) => publisher.asked(market, respond));
+    return publisher;
   }
 
   #give(event: LogEvent): void {

@@ -53,6 +53,7 @@ const DUPLICATE_WINDOW_NS: number = 100 * 1e6;
 const WRONG_LAST_SEQUENCE = 10_071;
 const NOT_FOUND = 10_059;
 const NAME_IN_USE = 10_058;
+const NO_MESSAGE = 10_037;
 
 export interface StreamLogOptions {
   readonly cluster: string;
@@ -85,6 +86,14 @@ export interface StoredSnapshot {
   readonly storedMs: number;
 }
 
+/** A message of the tape. */
+export interface TapeLines {
+  /** Of the stream. */
+  readonly sequence: number;
+  readonly marketIndex: number;
+  readonly lines: Uint8Array;
+}
+
 interface JournalStreamOptions {
   /** Sequence of its first record. */
   readonly firstSequence: number;
@@ -98,6 +107,7 @@ interface ApiAnswer {
   readonly seq?: number;
   readonly stream?: string;
   readonly purged?: number;
+  readonly message?: { readonly data?: string };
   readonly success?: boolean;
   readonly state?: { readonly first_seq: number; readonly last_seq: number; readonly bytes: number };
   readonly config?: { readonly max_bytes: number };
@@ -298,10 +308,70 @@ export class StreamLog {
     await this.#objects().create(this.names.snapshots, { replicas });
   }
 
-  /** @returns whether the tape has it. A trade that is put twice is there twice: readers go by its id. */
-  async putTrade(marketIndex: number, json: Uint8Array): Promise<boolean> {
-    const answer = await this.#ask(`${this.names.tapeSubjects}.${marketIndex}`, json, ANSWER_MS);
+  /** @param lines JSON, one trade each. @returns whether the tape has them; put twice they are there twice: readers go by the id. */
+  async putTrades(marketIndex: number, lines: Uint8Array): Promise<boolean> {
+    const answer = await this.#ask(`${this.names.tapeSubjects}.${marketIndex}`, lines, ANSWER_MS);
     return answer !== null && answer.error === undefined;
+  }
+
+  /** The last message of a market on the tape, by the stream's leader; empty for none, null for no answer. */
+  async lastTrades(marketIndex: number): Promise<Uint8Array | null> {
+    const request = Buffer.from(JSON.stringify({ last_by_subj: `${this.names.tapeSubjects}.${marketIndex}` }));
+    const answer = await this.#ask(`$JS.API.STREAM.MSG.GET.${this.names.tape}`, request, ANSWER_MS);
+    if (answer?.error?.err_code === NO_MESSAGE) return new Uint8Array();
+    const data = answer?.message?.data;
+    return data === undefined ? null : new Uint8Array(Buffer.from(data, 'base64'));
+  }
+
+  /** Messages of the tape from a sequence of its stream on, of all markets; none proves nothing. */
+  async getTape(from: number): Promise<readonly TapeLines[]> {
+    const messages: TapeLines[] = [];
+    const request = Buffer.from(JSON.stringify({ seq: from, batch: BATCH, max_bytes: BATCH_BYTES }));
+    await this.#askMany(`$JS.API.DIRECT.GET.${this.names.tape}`, request, ({ headers: head, data }) => {
+      const sequence = Number(head?.get('Nats-Sequence') ?? '');
+      const marketIndex = Number((head?.get('Nats-Subject') ?? '').split('.').at(-1));
+      if (!Number.isSafeInteger(sequence) || sequence <= 0 || !Number.isSafeInteger(marketIndex)) return false;
+      messages.push({ sequence, marketIndex, lines: new Uint8Array(data) });
+      return messages.length < BATCH;
+    });
+    return messages;
+  }
+
+  // ---- market data for replicas
+
+  /** @param channel a number, or `alive`. Nothing is acknowledged. */
+  publishMarketData(epoch: number, channel: string, bytes: Uint8Array): void {
+    this.#connection.publish(`${this.names.marketData}.${epoch}.${channel}`, bytes);
+  }
+
+  /** What the leader publishes; a replica's questions are not given. */
+  onMarketData(heard: (epoch: number, channel: string, bytes: Uint8Array) => void): void {
+    this.#connection.subscribe(`${this.names.marketData}.>`, {
+      callback: (error, { subject, data }) => {
+        const [epoch, channel] = subject.slice(this.names.marketData.length + 1).split('.');
+        if (error === null && channel !== undefined && epoch !== undefined) heard(Number(epoch), channel, data);
+      },
+    });
+  }
+
+  /** Questions of replicas, each answered by messages. */
+  onBookAsked(asked: (market: number | null, respond: (part: Uint8Array) => void) => void): void {
+    this.#connection.subscribe(this.names.bookQuestions, {
+      callback: (error, message) => {
+        if (error !== null) return;
+        const market = Number(Buffer.from(message.data).toString('utf8') || 'NaN');
+        asked(Number.isSafeInteger(market) && market >= 0 ? market : null, (part) => message.respond(part));
+      },
+    });
+  }
+
+  /**
+   * Asks the leader for the book of a market, or for the registry (null). Gives each part to `take` until it returns false, or
+   * nothing comes for a second.
+   */
+  askBook(market: number | null, take: (part: Uint8Array) => boolean): Promise<void> {
+    const question = Buffer.from(market === null ? '' : `${market}`);
+    return this.#askMany(this.names.bookQuestions, question, ({ data }) => take(data));
   }
 
   /** @param name `<data version>/<sequence>`. @throws Error when it is not stored. */

@@ -16,6 +16,9 @@ export interface StreamNames {
   readonly applied: string;
   /** A node that is promoted asks the leader here. */
   readonly handover: string;
+  /** An epoch and a channel follow. */
+  readonly marketData: string;
+  readonly bookQuestions: string;
 }
 
 /** @throws InvariantError for a name that is not of 1 to 32 of `a-z 0-9 -`: it was validated with the configuration. */
@@ -32,5 +35,7 @@ export function streamNames(cluster: string): StreamNames {
     status: `rb.${cluster}.status`,
     applied: `rb.${cluster}.applied`,
     handover: `rb.${cluster}.handover`,
+    marketData: `rb.${cluster}.md`,
+    bookQuestions: `rb.${cluster}.md.snapshot`,
   };
 }

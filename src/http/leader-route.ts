@@ -38,6 +38,7 @@ export function leaderText({ role, leadership }: ClusterPlace): string {
 }
 
 const STARTS: Reject = reject('SERVICE_UNAVAILABLE', 'the node takes over: it answers in a moment');
+const REPLICA_STARTS: Reject = reject('SERVICE_UNAVAILABLE', 'the replica has no market data yet: ask another one');
 /** States in which the listeners serve. When a leader is stalled or hands over, order entry refuses what it cannot take. */
 const SERVES: ReadonlySet<NodeState> = new Set(['leading', 'stalled', 'handing-over']);
 const TAKES_OVER: ReadonlySet<NodeState> = new Set(['starting', 'restoring']);
@@ -45,8 +46,25 @@ const TAKES_OVER: ReadonlySet<NodeState> = new Set(['starting', 'restoring']);
 const ALWAYS = /^(?:\/market-data)?\/(?:system\/.*|api-doc\.json|async-api\.json|api-reference.*|\*)$/;
 
 /** For a listener: which requests it does not answer now. Undefined on one machine, where an open listener answers everything. */
-export function servingOf(place: ClusterPlace): ((pattern: string) => Reject | null) | undefined {
-  return place.isCluster ? (pattern) => notServing(place, pattern) : undefined;
+export function servingOf(
+  place: ClusterPlace,
+  isPrivate: (pattern: string) => boolean = () => false,
+): ((pattern: string) => Reject | null) | undefined {
+  if (!place.isCluster) return undefined;
+  if (place.role === 'replica') return (pattern) => notServedByReplica(place, pattern, isPrivate);
+  return (pattern) => notServing(place, pattern);
+}
+
+/** A replica has public market data alone: what is of a user is the leader's. */
+function notServedByReplica(
+  { leadership }: ClusterPlace,
+  pattern: string,
+  isPrivate: (pattern: string) => boolean,
+): Reject | null {
+  if (ALWAYS.test(pattern)) return null;
+  // mutant: replica-has-no-users
+  if (isPrivate(pattern)) return notLeader(leadership);
+  return leadership.state() === 'following' ? null : REPLICA_STARTS;
 }
 
 const STALLED: Reject = reject('SERVICE_UNAVAILABLE', 'the node has no answer of its cluster, try again');

@@ -171,6 +171,14 @@ export function arrayFrames(items: readonly string[], bytesMax: number = FRAME_B
   return frames;
 }
 
+const USER_PATTERNS: ReadonlySet<string> = new Set(MARKET_DATA_USER_ROUTES.map(({ path }) => patternOf(path)));
+
+/** Whether a pattern is of the reads and sessions of users, at the root or below `/market-data`. */
+function isOfUser(pattern: string): boolean {
+  const isBelow = pattern.startsWith(`${MARKET_DATA_PATH}/`);
+  return USER_PATTERNS.has(isBelow ? pattern.slice(MARKET_DATA_PATH.length) : pattern);
+}
+
 interface MdsServerOptions {
   readonly marketData: MarketData;
   readonly streams: MarketStreams;
@@ -210,7 +218,7 @@ export class MdsServer {
     this.#streams = options.streams;
     const { observer, gate = null, peer = null, place = ONE_MACHINE } = options;
     const turns = new ReadingTurns(options.alive);
-    const listener = { observer, gate, turns, alsoBelow: MARKET_DATA_PATH, notServing: servingOf(place) };
+    const listener = { observer, gate, turns, alsoBelow: MARKET_DATA_PATH, notServing: servingOf(place, isOfUser) };
     this.#app = createApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);

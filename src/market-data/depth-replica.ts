@@ -26,6 +26,17 @@ export const DEPTH_LEVELS_MAX = 10_000;
 /** Levels in one diff: at 44 bytes per level at most the frame stays below 1 MiB. */
 export const DIFF_LEVELS_MAX = 20_000;
 
+/** All levels as price, quantity, …, and the changes of a message that is not committed yet as side, price, quantity, … */
+export interface BookImage {
+  readonly asks: readonly number[];
+  readonly bids: readonly number[];
+  /** Of the last committed message. */
+  readonly marketSequence: Sequence;
+  /** Of the last diff. */
+  readonly sequenceNumber: number;
+  readonly uncommitted: readonly number[];
+}
+
 /** `waiting`: before the first reset; `live`: contiguous; `gap`: needs a reset. */
 type ReplicaState = 'waiting' | 'live' | 'gap';
 
@@ -137,6 +148,18 @@ export class DepthReplica {
       asks: this.#asks.publishedTop(count),
       bids: this.#bids.publishedTop(count),
       sequenceNumber: this.#sequenceNumber,
+    };
+  }
+
+  /** The book as it is, for another replica that goes on from here; null unless it is contiguous. */
+  image(): BookImage | null {
+    if (this.#state !== 'live' || this.#isResetting) return null;
+    return {
+      asks: this.#asks.levels(),
+      bids: this.#bids.levels(),
+      marketSequence: this.#marketSequence as Sequence,
+      sequenceNumber: this.#sequenceNumber,
+      uncommitted: this.#uncommitted.slice(),
     };
   }
 

@@ -83,6 +83,13 @@ export class DepthSide {
     return keys.flatMap((key) => [key * this.#sign, quantityOf.get(key) ?? 0]);
   }
 
+  /** Every level of the book, changes that are not in a diff yet included, as price, quantity, … */
+  levels(): number[] {
+    const levels: number[] = [];
+    for (let index = 0; index < this.#count; index += 1) this.#push(levels, index);
+    return levels;
+  }
+
   /** The best `count` published levels, as price, quantity, …; costs what they and the unpublished changes are. */
   publishedTop(count: number): number[] {
     const quantityOf = new Map<number, number>();

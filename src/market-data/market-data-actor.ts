@@ -10,8 +10,12 @@
  */
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
+import { MarketDataMessage } from '../schema/generated/messages.ts';
 import type { MarketData } from './market-data.ts';
 import { type FeedSink, MarketDataFeed, type MarketDataFeedOptions, OLDER_SPACING_MS } from './market-data-feed.ts';
+import { MarketDataTap, type TapOptions } from './market-data-tap.ts';
+import { readTap, type TapeMessage } from './tap-codec.ts';
+import type { TapeStore } from './tape-store.ts';
 
 /** Shared memory of this thread and others (node/node-words.ts). */
 interface MarketDataSignals {
@@ -39,6 +43,10 @@ interface MarketDataListener {
 }
 
 interface MarketDataOptions extends MarketDataFeedOptions {
+  /** Of a leader: what replicas are given; null on one machine, and on a replica. */
+  readonly tap: TapOptions | null;
+  /** Of a replica: what its feed reads of the tape, which is its history too; null on a node. */
+  readonly tape: TapeStore | null;
   readonly signals: MarketDataSignals;
   readonly streams: MarketDataStreams;
   /** Whether the listener opens before there is history. */
@@ -56,12 +64,14 @@ export class MarketDataActor implements Actor {
   readonly #options: MarketDataOptions;
   readonly #feed: MarketDataFeed;
   readonly #listener: MarketDataListener;
+  readonly #tap: MarketDataTap | null;
   #isListening = false;
 
   constructor(options: MarketDataOptions) {
     this.#options = options;
     this.#feed = new MarketDataFeed(options.streams, options);
     this.#listener = options.listenerOf(this.#feed.data);
+    this.#tap = options.tap === null ? null : new MarketDataTap(options.tap, this.#feed);
   }
 
   start(): void {}
@@ -70,24 +80,32 @@ export class MarketDataActor implements Actor {
     return this.#feed.ready(channel);
   }
 
-  handle(_lane: number, typeId: number, v: Views, at: number): void {
+  handle(channel: number, typeId: number, v: Views, at: number, bytes: number): void {
+    if (typeId === MarketDataMessage.typeId) {
+      if (this.#options.tape !== null) this.#options.tape.add(readTap<TapeMessage>(v, at).message.trades);
+      else this.#tap?.asked(v, at);
+      return;
+    }
     this.#feed.handle(typeId, v, at);
+    this.#tap?.taken(channel, typeId, v, at, bytes);
   }
 
   endBatch(): void {
     this.#publish();
+    this.#tap?.flush();
   }
 
   tick(): void {
     this.#publish();
     this.#feed.readOlder();
+    if (!this.#feed.hasOlderTrades && this.#feed.hasHistory) this.#options.tape?.release();
     this.#listener.measure();
     this.#listenWhenAllowed();
   }
 
   /** Tickers and requests for a resync have a spacing of seconds, and klines follow messages of clearing. */
   nextTickMs(): number {
-    if (!this.#isListening || this.#feed.data.hasUnsentDepth) return 0;
+    if (!this.#isListening || this.#feed.data.hasUnsentDepth || this.#tap?.isWaiting === true) return 0;
     return this.#feed.hasOlderTrades ? OLDER_SPACING_MS : Number.POSITIVE_INFINITY;
   }
 

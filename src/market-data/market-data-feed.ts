@@ -72,6 +72,12 @@ export interface TradeSource {
   }): readonly StoredTrade[];
 }
 
+interface TradesBehind {
+  readonly trades: readonly TradeFigures[];
+  readonly through: Sequence;
+  readonly isAll: boolean;
+}
+
 /** The oldest trade of a market that was read from the tables. */
 interface OldestRead {
   /** Trades below this id are to be read. */
@@ -126,6 +132,18 @@ export class MarketDataFeed {
   /** Whether older trades of the tables are still to be read. */
   get hasOlderTrades(): boolean {
     return this.#unread.size > 0;
+  }
+
+  /**
+   * Confirmed public trades of a market behind one, oldest first, without a hole: of those that are kept, else of the tables.
+   *
+   * @returns `through`: the last one that was looked at; `isAll`: no other is known now.
+   */
+  tradesBehind(marketIndex: number, after: Sequence, limit: number): TradesBehind {
+    const kept = this.data.tradesBehind(marketIndex, after, limit);
+    if (kept !== null) return { trades: kept, through: kept.at(-1)?.tradeId ?? after, isAll: kept.length < limit };
+    const stored = this.#openedHistory().marketTradesAfter(marketIndex, after, limit);
+    return { trades: stored.filter(isPublic), through: stored.at(-1)?.tradeId ?? after, isAll: stored.length === 0 };
   }
 
   /** Reads a part of the older trades when one is due. */

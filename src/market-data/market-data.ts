@@ -45,7 +45,7 @@ import {
 import type { MarkRule, PriceSource } from '../risk/prices.ts';
 import { AssetFigures, type MarketRisk } from './asset-figures.ts';
 import { DayTicker } from './day-ticker.ts';
-import { DepthReplica } from './depth-replica.ts';
+import { type BookImage, DepthReplica } from './depth-replica.ts';
 import { type KlineRange, Klines } from './klines.ts';
 import { Tape, tapePage } from './tape.ts';
 import { secondOf, TradeHistory } from './trade-history.ts';
@@ -184,6 +184,26 @@ export class MarketData {
   /** The number of the last diff: the base for a reset within one run. */
   depthSequence(marketIndex: number): number {
     return this.#market(marketIndex).depth.sequenceNumber;
+  }
+
+  definitionOf(marketIndex: number): MarketDefinition | undefined {
+    return this.#markets[marketIndex]?.definition;
+  }
+
+  /** See DepthReplica.image. */
+  bookImage(marketIndex: number): BookImage | null {
+    return this.#market(marketIndex).depth.image();
+  }
+
+  /** The last public trade of a market; null before the first. */
+  lastTrade(marketIndex: number): TradeFigures | null {
+    const { tape } = this.#market(marketIndex);
+    return tape.length === 0 ? null : tape.at(0);
+  }
+
+  /** See Tape.behind. */
+  tradesBehind(marketIndex: number, tradeId: number, limit: number): readonly TradeFigures[] | null {
+    return this.#market(marketIndex).tape.behind(tradeId, limit);
   }
 
   /** Called once per confirmed trade, in any order. Trades before the first tick are history: readable but not sent. */

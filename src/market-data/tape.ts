@@ -51,6 +51,23 @@ export class Tape {
     return must(this.#trades[this.#indexOf(rank)], 'a rank of the tape');
   }
 
+  /** Whether it holds every trade that was ever added. */
+  get #isWhole(): boolean {
+    return this.length < this.#capacity;
+  }
+
+  /**
+   * The trades with ids above this one, oldest first, `limit` at most; null where older ones among them may be gone. Above 0: those
+   * that are kept.
+   */
+  behind(tradeId: number, limit: number): readonly TradeFigures[] | null {
+    let rank = 0;
+    while (rank < this.length && this.at(rank).tradeId > tradeId) rank += 1;
+    // mutant: tape-without-a-hole
+    if (rank === this.length && tradeId > 0 && !this.#isWhole) return null;
+    return Array.from({ length: Math.min(rank, limit) }, (_, place) => this.at(rank - 1 - place));
+  }
+
   /** The number of trades matched after a time: the rank of the first that was not. */
   countAfter(ns: bigint): number {
     let low = 0;

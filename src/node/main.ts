@@ -43,6 +43,12 @@ export async function main(
   signals.exit = (code) => endProcess(threads, code);
   try {
     // Workers load their modules meanwhile, and the data directory is checked.
+    if (threads.isReplica) {
+      await runReplica(threads, signals, (stop) => {
+        abandon = stop;
+      });
+      return;
+    }
     const { RingbookNode } = await import('./boot.ts');
     if (signals.isStopping) return;
     const node = new RingbookNode(threads);
@@ -76,6 +82,27 @@ export async function main(
     }
     threads.supervisor.fail(diedOf(null, error instanceof Error ? (error.stack ?? error.message) : String(error)));
   }
+}
+
+/** A replica of market data: its ready line comes when it has all books. */
+async function runReplica(
+  threads: NodeThreads,
+  signals: Signals,
+  abandonWith: (abandon: () => Promise<void>) => void,
+): Promise<void> {
+  const { ReplicaNode } = await import('./replica.ts');
+  if (signals.isStopping) return;
+  const replica = new ReplicaNode(threads);
+  abandonWith(() => replica.abandon());
+  const open = await replica.start();
+  if (signals.isStopping) return;
+  signals.stop = async (why) => {
+    await replica.stop();
+    threads.log.warn({ event: 'stopped', why, ready: true }, 'stopped');
+  };
+  const { profile } = threads.config;
+  const ready = JSON.stringify({ event: 'ready', profile, role: 'replica', ...open, pid: process.pid });
+  new LogLane(threads.plan.logs, 'output').write(`${ready}\n`);
 }
 
 function begunThreads(wishes: StartWishes, entryOf: (thread: string) => URL): NodeThreads {

@@ -1,6 +1,6 @@
 /** Market data, made from its wiring and the node's settings; workers/market-data.ts boots it. */
 
-import { CLEARING, MARKET_DATA } from '../core/actor-names.ts';
+import { CLEARING, MARKET_DATA, marketActor, REPLICA_FEED, REPLICATOR } from '../core/actor-names.ts';
 import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { EdgeMetrics } from '../http/edge-metrics.ts';
 import { MarketStreams, MdsServer } from '../http/mds-server.ts';
@@ -8,6 +8,8 @@ import type { SocketMessage } from '../http/passed-sockets.ts';
 import { gateOf } from '../http/public-listeners.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import { MarketDataActor } from '../market-data/market-data-actor.ts';
+import type { TapOptions } from '../market-data/market-data-tap.ts';
+import { TapeStore } from '../market-data/tape-store.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { DutyCycle } from '../runtime/duty-cycle.ts';
 import { Leadership } from '../runtime/leadership.ts';
@@ -24,16 +26,21 @@ export const marketDataFactories: ActorFactories = { [MARKET_DATA]: createMarket
 function createMarketData(wiring: ActorWiring): MarketDataActor {
   const settings = settingsOf(wiring);
   const { host, port } = settings.mdsListener;
+  const isReplica = settings.cluster?.role === 'replica';
+  const tape = isReplica ? new TapeStore() : null;
   // Replicas heal their own gaps: a whole book comes without a request for it.
   const streams = new MarketStreams(() => undefined);
   const counted = new EdgeMetrics(wiring.metrics);
   return new MarketDataActor({
     clock: wiring.clock,
-    clearingChannel: wiring.channelOf(CLEARING),
+    clearingChannel: wiring.channelOf(isReplica ? REPLICA_FEED : CLEARING),
     openHistory: () => {
+      if (tape !== null) return tape;
       const cycle = new DutyCycle(() => wiring.heartbeat());
       return new History(openReader(settings.dataDirectory, { mapBytes: settings.mapBytes }), () => cycle.done());
     },
+    tap: settings.cluster === null || isReplica ? null : tapOf(wiring),
+    tape,
     signals: new NodeWords(settings.words),
     answersWithoutData: settings.cluster !== null,
     streams,
@@ -50,6 +57,23 @@ function createMarketData(wiring: ActorWiring): MarketDataActor {
   });
 }
 
+/** What replicas of a cluster are given. */
+function tapOf(wiring: ActorWiring): TapOptions {
+  const { shards } = settingsOf(wiring);
+  const channelOfMarket = (index: number): number => wiring.channelOf(marketActor(index % shards));
+  const own = Array.from({ length: shards }, (_, shard) => channelOfMarket(shard));
+  const clearingChannel = wiring.channelOf(CLEARING);
+  return {
+    publication: wiring.publication(REPLICATOR),
+    run: Date.now(),
+    wallMs: () => Date.now(),
+    clearingChannel,
+    // The edge of the replicator comes last.
+    channels: Math.max(clearingChannel, ...own) + 1,
+    channelOfMarket,
+  };
+}
+
 interface Served {
   readonly marketData: MarketData;
   readonly streams: MarketStreams;
@@ -64,7 +88,11 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   return new MdsServer({
     marketData,
     streams,
-    place: { role: 'node', leadership: new Leadership(settings.leadership), isCluster: settings.cluster !== null },
+    place: {
+      role: settings.cluster?.role ?? 'node',
+      leadership: new Leadership(settings.leadership),
+      isCluster: settings.cluster !== null,
+    },
     clock: wiring.clock,
     // A heartbeat after every request: in a burst the loop does not reach its timers.
     observer: {

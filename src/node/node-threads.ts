@@ -34,7 +34,7 @@ import type { ClusterConfig } from './cluster-config.ts';
 import { MANUAL_CLOCK_START_NS, type NodeConfig, webauthnPolicy } from './config.ts';
 import { NodeWords } from './node-words.ts';
 import { checkBeforeStart } from './start-check.ts';
-import { nodeTopology } from './topology.ts';
+import { nodeTopology, replicaTopology } from './topology.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 export const VERIFY = 'verify';
@@ -94,7 +94,8 @@ export class NodeThreads {
     this.entryOf = entryOf;
     this.attestations = Array.from({ length: config.threads.verifyThreads }, createAttestationRing);
     const notBeforeNs = config.clock === 'manual' ? MANUAL_CLOCK_START_NS : 0n;
-    this.plan = planTopology(nodeTopology(config, config.cluster !== null), { mode: config.clock, notBeforeNs });
+    const topology = this.isReplica ? replicaTopology(config) : nodeTopology(config, config.cluster !== null);
+    this.plan = planTopology(topology, { mode: config.clock, notBeforeNs });
     this.lane = new LogLane(this.plan.logs, 'main');
     this.log = createLogger({ name: 'ringbook', level: config.logLevel, stream: this.lane });
     this.logs = new LogThread(this.plan.logs, workerEntry(LOG));
@@ -116,25 +117,33 @@ export class NodeThreads {
     });
   }
 
+  /** Whether the process is a replica of market data: without a data directory. */
+  get isReplica(): boolean {
+    return this.config.cluster?.role === 'replica';
+  }
+
   /**
    * Claims the data directory, spawns the workers and has the directory checked. Call once.
    *
    * @throws StorageError when another node holds the directory.
    */
   begin(): void {
-    const { dataDirectory } = this.config;
-    this.#lock = lockDirectory(dataDirectory);
+    if (!this.isReplica) this.#lock = lockDirectory(this.config.dataDirectory);
     this.logs.start();
     takeStandardError((line) => this.printed('node', line));
-    this.words.setEpoch(this.#lock.epoch);
+    if (this.#lock !== null) this.#checkDirectory(this.#lock);
+    this.supervisor.start();
+  }
+
+  #checkDirectory({ epoch }: DataLock): void {
+    this.words.setEpoch(epoch);
     // mutant: check-before-start
-    this.#check = checkBeforeStart(dataDirectory, workerEntry('check-data'), {
+    this.#check = checkBeforeStart(this.config.dataDirectory, workerEntry('check-data'), {
       progress: (done, of) => this.progress.verifying(done, of),
       printed: (line) => this.printed('check-data', line),
     });
     // whenPolling() rejects with its failure; until that is called, the failure is not an unhandled rejection.
     this.#check.catch(() => undefined);
-    this.supervisor.start();
   }
 
   /**
@@ -142,7 +151,7 @@ export class NodeThreads {
    * Otherwise a damaged page of history would end every node that reads it. A thread that hangs is no sign of damage.
    */
   #distrust({ cause }: Ending): void {
-    if (cause !== 'died') return;
+    if (cause !== 'died' || this.isReplica) return;
     try {
       forgetVerifiedMark(this.config.dataDirectory);
     } catch (error) {
@@ -161,7 +170,7 @@ export class NodeThreads {
   /** Hooks push the clock of dev and test ahead, and the time that they recorded is theirs. */
   async #checkTime(): Promise<void> {
     const { dataDirectory, acceptedAheadS, hooks } = this.config;
-    if (this.clock.mode === 'manual' || hooks) return;
+    if (this.clock.mode === 'manual' || hooks || this.isReplica) return;
     // It loads LMDB: not before the C library is known to do.
     const { checkRecordedTime } = await import('./recorded-time.ts');
     const at = { nowNs: BigInt(Date.now()) * 1_000_000n, acceptedAheadS };

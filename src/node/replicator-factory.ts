@@ -4,7 +4,7 @@ import type { ToMain, ToStream } from '../cluster/link.ts';
 import { readHead } from '../cluster/record-head.ts';
 import { ReplicatorActor, type ReplicatorMeasures } from '../cluster/replicator-actor.ts';
 import { fitnessOf } from '../cluster/server-fitness.ts';
-import { CLEARING, REPLICATOR } from '../core/actor-names.ts';
+import { CLEARING, MARKET_DATA, REPLICATOR } from '../core/actor-names.ts';
 import { must } from '../core/assert.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { Leadership } from '../runtime/leadership.ts';
@@ -52,6 +52,7 @@ function createReplicator(wiring: ActorWiring): ReplicatorActor {
     },
     version: VERSION,
     toClearing: wiring.publication(CLEARING),
+    toMarketData: wiring.publication(MARKET_DATA),
     leadership: new Leadership(settings.leadership),
     link: {
       post: (message) => channel.post(message),

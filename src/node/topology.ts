@@ -9,12 +9,13 @@
  * commands meanwhile (retry-buffer.ts), so a full clearing ring reaches the client as 503 of the gateway.
  */
 
-import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICA_FEED, REPLICATOR } from '../core/actor-names.ts';
 import {
   CLEARING_METRICS,
   GATEWAY_METRICS,
   MARKET_DATA_METRICS,
   MARKET_METRICS,
+  REPLICA_METRICS,
   REPLICATOR_METRICS,
 } from '../gateway/metrics/metric-names.ts';
 import type { EdgeSpec, ThreadSpec, Topology } from '../runtime/topology.ts';
@@ -28,6 +29,9 @@ const REPLICATOR_BATCH_RECORDS = 256;
 /** Half of it has room for the largest record of a stream, with what names it. */
 const REPLICATOR_RING_BYTES = 1 << 22;
 const REPLICATOR_EDGES: readonly EdgeSpec[] = [
+  // Market data of the leader for replicas, and their questions.
+  { from: MARKET_DATA, to: REPLICATOR, full: 'drop-and-resync', capacityBytes: 1 << 23, reservedBytes: 0 },
+  { from: REPLICATOR, to: MARKET_DATA, full: 'drop-and-resync', capacityBytes: 1 << 16, reservedBytes: 0 },
   { from: CLEARING, to: REPLICATOR, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
   { from: REPLICATOR, to: CLEARING, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
 ];
@@ -39,6 +43,36 @@ const TICK_MS = 5;
  * they are collected there; in a smaller one they are copied to the old generation first. Four times V8's own default.
  */
 export const CLEARING_YOUNG_MEBIBYTES = 192;
+
+/** A replica of market data: the feed of its cluster on the main thread, and market data. */
+export function replicaTopology({ rings }: Pick<NodeConfig, 'rings'>): Topology {
+  const shared = { place: 'worker', spinTurns: 0, waiting: 'event-loop', ownsListener: true } as const;
+  return {
+    threads: [
+      { ...shared, name: MAIN_THREAD, place: 'main', onDeath: 'fail-stop' },
+      { ...shared, name: MARKET_DATA, onDeath: 'restart' },
+    ],
+    actors: [
+      { name: REPLICA_FEED, thread: MAIN_THREAD, batchRecordsMax: 1, metrics: REPLICA_METRICS },
+      {
+        name: MARKET_DATA,
+        thread: MARKET_DATA,
+        batchRecordsMax: MARKET_DATA_BATCH_RECORDS,
+        metrics: MARKET_DATA_METRICS,
+      },
+    ],
+    edges: [
+      {
+        from: REPLICA_FEED,
+        to: MARKET_DATA,
+        full: 'drop-and-resync',
+        capacityBytes: Math.max(rings.depthBytes, REPLICATOR_RING_BYTES),
+        reservedBytes: 0,
+      },
+    ],
+    tickMs: TICK_MS,
+  };
+}
 
 /** @param hasReplicator whether a thread beside clearing holds its log: in a cluster alone. */
 export function nodeTopology(

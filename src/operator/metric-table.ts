@@ -59,8 +59,15 @@ import {
 } from './metric-families.ts';
 import type { OpsParts } from './ops-parts.ts';
 
+/** What rows of a replica of market data read. */
+export interface ReplicaScope {
+  readonly parts: Pick<OpsParts, 'plan' | 'leadership'>;
+  /** Its feed; null in a node. */
+  readonly replica: Recorded | null;
+}
+
 /** What rows read; all of one moment. */
-export interface MetricScope {
+export interface MetricScope extends ReplicaScope {
   readonly parts: OpsParts;
   /** What every actor recorded: the gateway, clearing, both public listeners, and the actors of markets. */
   readonly actors: readonly Recorded[];
@@ -91,6 +98,31 @@ type Read = (scope: MetricScope) => Samples;
 const TAKEOVER_CAUSES = ['silence', 'handover', 'operator'] as const;
 const LEADING: ReadonlySet<NodeState> = new Set(['restoring', 'leading', 'stalled', 'handing-over']);
 const RESPONSE_KINDS = ['read', 'change'] as const;
+
+/** What every process of a cluster has: without samples on one machine. */
+export const REPLICA_TABLE: readonly MetricRow<ReplicaScope>[] = [
+  gauge('ringbook_cluster_state', ['state'], '1 for the state of this process in its cluster.', ({ parts }) =>
+    NODE_STATES.flatMap((state): readonly Sample[] => {
+      const { leadership } = parts;
+      return leadership === null ? [] : [[leadership.state() === state ? 1 : 0, state]];
+    }),
+  ),
+  gauge('ringbook_cluster_epoch', [], 'Number of the leadership that this process has seen.', ({ parts }) =>
+    parts.leadership === null ? null : parts.leadership.view().epoch,
+  ),
+  counter(
+    'ringbook_replica_gaps_total',
+    [],
+    'Times that this replica missed a message and read its books anew.',
+    ({ replica }) => (replica === null ? null : numberOf(replica, 'gaps')),
+  ),
+  gauge(
+    'ringbook_replica_lag_seconds',
+    [],
+    'From the reading of a record by the leader to its arrival at this replica, by both clocks; in silence, since the last message.',
+    ({ replica }) => (replica === null ? null : numberOf(replica, 'lag_s')),
+  ),
+];
 
 export const METRIC_TABLE: readonly Row[] = [
   // ---- orders and fills
@@ -443,15 +475,7 @@ export const METRIC_TABLE: readonly Row[] = [
   ),
 
   // ---- several machines: without samples on one
-  gauge('ringbook_cluster_state', ['state'], '1 for the state of this process in its cluster.', ({ parts }) =>
-    NODE_STATES.flatMap((state): readonly Sample[] => {
-      const { leadership } = parts;
-      return leadership === null ? [] : [[leadership.state() === state ? 1 : 0, state]];
-    }),
-  ),
-  gauge('ringbook_cluster_epoch', [], 'Number of the leadership that this process has seen.', ({ parts }) =>
-    parts.leadership === null ? null : parts.leadership.view().epoch,
-  ),
+  ...REPLICA_TABLE,
   gauge(
     'ringbook_cluster_lease_seconds',
     [],
@@ -728,11 +752,21 @@ export const METRIC_TABLE: readonly Row[] = [
 
 // ---- the kinds of rows
 
-function counter(name: string, labels: readonly string[], help: string, read: Read): Row {
+function counter<Scope = MetricScope>(
+  name: string,
+  labels: readonly string[],
+  help: string,
+  read: (scope: Scope) => Samples,
+): MetricRow<Scope> {
   return { name, kind: 'counter', labels, help, read };
 }
 
-function gauge(name: string, labels: readonly string[], help: string, read: Read): Row {
+function gauge<Scope = MetricScope>(
+  name: string,
+  labels: readonly string[],
+  help: string,
+  read: (scope: Scope) => Samples,
+): MetricRow<Scope> {
   return { name, kind: 'gauge', labels, help, read };
 }
 

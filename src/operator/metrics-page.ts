@@ -2,12 +2,13 @@
  * `GET /metrics` (operator-api.md 3): the table of metrics (metric-table.ts) as Prometheus text. Reading what threads recorded in
  * shared memory costs them nothing.
  */
-import { CLEARING, GATEWAY, MARKET_DATA, REPLICATOR } from '../core/actor-names.ts';
+import { CLEARING, GATEWAY, MARKET_DATA, REPLICA_FEED, REPLICATOR } from '../core/actor-names.ts';
 import { must } from '../core/assert.ts';
 import { MARKETS_MAX, stageMetric } from '../gateway/metrics/metric-names.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
-import { actorNamed, familyText, recordedOf } from './metric-families.ts';
-import { METRIC_TABLE, type MetricScope } from './metric-table.ts';
+import type { Plan } from '../runtime/topology.ts';
+import { actorNamed, familyText, type Recorded, recordedOf } from './metric-families.ts';
+import { METRIC_TABLE, type MetricScope, REPLICA_TABLE, type ReplicaScope } from './metric-table.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { processMetrics } from './process-metrics.ts';
 
@@ -23,6 +24,17 @@ export async function metricsPage(parts: OpsParts, measured: MeasuredElsewhere):
   return [...METRIC_TABLE.map((row) => familyText(row, scope)), await processMetrics()].join('\n');
 }
 
+/** The page of a replica of market data: it has neither gateway nor clearing. */
+export async function replicaMetricsPage(parts: ReplicaScope['parts']): Promise<string> {
+  const scope = { parts, replica: replicaOf(parts.plan) };
+  return [...REPLICA_TABLE.map((row) => familyText(row, scope)), await processMetrics()].join('\n');
+}
+
+function replicaOf({ actors }: Plan): Recorded | null {
+  const feed = actors.find(({ name }) => name === REPLICA_FEED);
+  return feed === undefined ? null : recordedOf(feed.name, snapshotMetrics(feed.metricsPlan));
+}
+
 function scopeOf(parts: OpsParts, measured: MeasuredElsewhere): MetricScope {
   const { plan } = parts;
   const actors = plan.actors.map(({ name, metricsPlan }) => recordedOf(name, snapshotMetrics(metricsPlan)));
@@ -32,6 +44,7 @@ function scopeOf(parts: OpsParts, measured: MeasuredElsewhere): MetricScope {
     actors,
     gateway,
     clearing: actorNamed(actors, CLEARING),
+    replica: replicaOf(plan),
     replicator: actors.find(({ actor }) => actor === REPLICATOR) ?? null,
     listeners: [
       ['oms', gateway],

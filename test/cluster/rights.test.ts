@@ -48,7 +48,7 @@ suite('rights on the servers', { skip, timeout: 120_000 }, () => {
       }
     }
     assert.deepEqual(await nodes.append(Buffer.from('a record'), 0), { kind: 'stored', sequence: 1 });
-    assert.ok(await nodes.putTrade(1, Buffer.from('{"a":"trade"}')));
+    assert.ok(await nodes.putTrades(1, Buffer.from('{"a":"trade"}')));
     node = await PlainNats.open(servers.addresses[0] ?? '', 'node');
     for (const subject of OF_NODES) node.subscribe(subject, () => heard.push(subject));
     await node.flush();

@@ -173,7 +173,7 @@ suite('the journal stream on three servers', { skip, timeout: 120_000 }, () => {
     assert.equal(await b.snapshot('15/1'), null);
     await a.deleteSnapshot('15/5001');
     await until('it is not listed', async () => (await b.snapshots()).length === 0);
-    await until('the tape takes a trade', () => a.putTrade(3, Buffer.from('{}')));
+    await until('the tape takes a trade', () => a.putTrades(3, Buffer.from('{}')));
   });
 
   test('nodes answer for their state, and are heard by their reports', async () => {

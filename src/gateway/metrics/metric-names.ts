@@ -211,6 +211,9 @@ export const REPLICATOR_METRICS: readonly MetricDefinition[] = [
   gauge('stream_leader_at_home'),
 ];
 
+/** Of the feed of a replica. */
+export const REPLICA_METRICS: readonly MetricDefinition[] = [counter('gaps'), gauge('lag_s')];
+
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   ...LIQUIDATION_METRICS,
   histogram('commit_ns'),

@@ -3682,6 +3682,46 @@ export const LogMessage = {
   toJson: (v: Views, at: number): unknown => plainJson(LogMessage.read(v, at)),
 } as const;
 
+/** The plain form of MarketDataMessage. */
+export interface MarketDataMessageFields {
+  readonly textBytes: number;
+  readonly dataBytes: number;
+}
+
+/**
+ * src/market-data/tap-codec.ts; the same bytes are a message of the subjects `rb.C.md.*`. Tail: `text_bytes` of plain JSON, then
+ * `data_bytes` of other bytes, from a multiple of 8 on.
+ */
+export const MarketDataMessage = {
+  typeId: 81,
+  bytes: 8,
+  textBytes: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  dataBytes: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setDataBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  read: (v: Views, at: number): MarketDataMessageFields => ({
+    textBytes: v.u32[at >>> 2] as number,
+    dataBytes: v.u32[(at + 4) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: MarketDataMessageFields): void => {
+    v.u32[at >>> 2] = fields.textBytes;
+    v.u32[(at + 4) >>> 2] = fields.dataBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 8),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(MarketDataMessage.read(v, at)),
+} as const;
+
 /** The plain form of NodeQuery. */
 export interface NodeQueryFields {
   readonly requestId: number;
