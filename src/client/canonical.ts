@@ -15,7 +15,7 @@ import {
   WITHDRAWAL,
   WITHDRAWAL_CANCEL,
 } from '../codec/shapes/account-shapes.ts';
-import { AMEND, CANCEL, COMPLETE_REPLACE, ORDER, REPLACE } from '../codec/shapes/order-shapes.ts';
+import { AMEND_BODY, CANCEL_TERMS, COMPLETE_REPLACE, ORDER, REPLACE_TERMS } from '../codec/shapes/order-shapes.ts';
 import { alternativesOf, type Shape, U64 } from '../codec/shapes/shape-kit.ts';
 import { keyBytesOf, SCHEMES, type SignerKey } from '../codec/signatures.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
@@ -246,7 +246,7 @@ function timeInForceOf(timeInForce: TimeInForce): object {
 export function replaceText(request: ReplaceRequest, baseAsset: AssetId | null = null): string {
   const condition = request.newTrigger ?? null;
   const terms = { ...request, newTrigger: condition === null ? null : conditionOf(condition), protocolVersion };
-  return baseAsset === null ? signedText(REPLACE, terms) : signedText(COMPLETE_REPLACE, { ...terms, baseAsset });
+  return baseAsset === null ? signedText(REPLACE_TERMS, terms) : signedText(COMPLETE_REPLACE, { ...terms, baseAsset });
 }
 
 /** Lowers the total of an order. Nothing is signed: a session is enough (wire-additions.md 4). */
@@ -263,11 +263,11 @@ export interface AmendRequest {
 
 /** The body of an amend; nothing of it is signed. */
 export function amendBody(user: UserId, request: AmendRequest): string {
-  return `{"request":${signedText(AMEND, { ...request, source: 'User' })},"user_id":"${user}"}`;
+  return `{"request":${signedText(AMEND_BODY, { ...request, source: 'User' })},"user_id":"${user}"}`;
 }
 
 export function cancelText(request: CancelRequest): string {
-  return signedText(CANCEL, { ...request, protocolVersion });
+  return signedText(CANCEL_TERMS, { ...request, protocolVersion });
 }
 
 export function transferText(request: TransferRequest): string {

@@ -10,11 +10,9 @@
  */
 import { must } from '../core/assert.ts';
 import type { TickerFigures, TradeFigures } from '../core/market-figures.ts';
-import { type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
+import { DAY_NS, type RawPrice, SECOND_NS, type TimestampNs } from '../core/units.ts';
 import { secondOf, type TradeHistory } from './trade-history.ts';
 import { HOUR_SECONDS, type TradeHour } from './trade-hour.ts';
-
-export const DAY_NS = 86_400_000_000_000n;
 
 /** The sum of a window, oldest part first. */
 interface Sum {

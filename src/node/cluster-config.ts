@@ -88,7 +88,7 @@ export const ClusterShape: TSchema = Type.Object(
 );
 
 /** What a file may say of a cluster. */
-export interface ClusterMember {
+export interface ClusterSettings {
   readonly name?: string;
   readonly node?: string;
   readonly role?: (typeof ROLES)[number];
@@ -138,8 +138,8 @@ export interface ClusterConfig {
 }
 
 /** @returns null for a node of one machine. @throws ConfigError */
-export function clusterOf(environment: Environment, file: ClusterMember | undefined): ClusterConfig | null {
-  const given: ClusterMember = { ...file, ...ofVariables(environment) };
+export function clusterOf(environment: Environment, file: ClusterSettings | undefined): ClusterConfig | null {
+  const given: ClusterSettings = { ...file, ...ofVariables(environment) };
   if (Object.keys(given).length === 0 || given.replication === 'off') return null;
   const { name, node, servers } = given;
   if (name === undefined) throw missing('name', 'RINGBOOK_CLUSTER');
@@ -173,7 +173,7 @@ export function clusterOf(environment: Environment, file: ClusterMember | undefi
 }
 
 /** @throws ConfigError naming the variable. */
-function ofVariables(environment: Environment): ClusterMember {
+function ofVariables(environment: Environment): ClusterSettings {
   const name = formed(environment, 'RINGBOOK_CLUSTER', NAME_FORM, '1 to 32 of a-z, 0-9 and -');
   const node = formed(environment, 'RINGBOOK_NODE', NAME_FORM, '1 to 32 of a-z, 0-9 and -');
   const servers = variable(environment, 'RINGBOOK_NATS')?.split(',') ?? null;

@@ -8,7 +8,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Type } from '../codec/shapes/type-builder.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
 import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';
-import { type ClusterMember, ClusterShape } from './cluster-config.ts';
+import { type ClusterSettings, ClusterShape } from './cluster-config.ts';
 import { PROFILES } from './config-file.ts';
 
 const Strict = { additionalProperties: false } as const;
@@ -201,5 +201,5 @@ export interface Profile {
   };
   readonly storage: { readonly mapSizeMiB: number };
   /** Several machines (cluster.md 3). Left out: one. */
-  readonly cluster?: ClusterMember;
+  readonly cluster?: ClusterSettings;
 }

@@ -48,12 +48,12 @@ export interface FinishedEntry extends FinishedPlace {
 }
 
 /** Sorts sides of trades of a user in a market, and names them. */
-export interface TradePlace {
+export interface SidePlace {
   readonly matchedNs: TimestampNs;
   readonly tradeId: Sequence;
   readonly side: TradeSideIndex;
 }
-export interface TradeEntry extends TradePlace {
+export interface TradeEntry extends SidePlace {
   readonly subAccount: number;
 }
 
@@ -76,7 +76,7 @@ export interface RunKind<Place, Item extends Place> extends RunOrder<Place>, Fie
   decode(run: Entry): readonly Item[];
 }
 
-const TRADE_PLACE: Field<TradePlace> = struct<TradePlace>({ matchedNs: u64, tradeId: safe, side: u8 });
+const TRADE_PLACE: Field<SidePlace> = struct<SidePlace>({ matchedNs: u64, tradeId: safe, side: u8 });
 
 /** By timestamp, then order id (PAG-02, AMB-18). */
 export const FINISHED_RUNS: RunKind<FinishedPlace, FinishedEntry> = {
@@ -100,13 +100,13 @@ function compareFinished(a: FinishedPlace, b: FinishedPlace): number {
   return a.orderId > b.orderId ? -1 : 1;
 }
 
-function compareTrades(a: TradePlace, b: TradePlace): number {
+function compareTrades(a: SidePlace, b: SidePlace): number {
   if (a.matchedNs !== b.matchedNs) return a.matchedNs > b.matchedNs ? -1 : 1;
   return b.tradeId - a.tradeId;
 }
 
 /** By match time, then trade id (PAG-03); the taker's side first. */
-export const TRADE_RUNS: RunKind<TradePlace, TradeEntry> = {
+export const TRADE_RUNS: RunKind<SidePlace, TradeEntry> = {
   table: TABLE.tradeRun,
   decode: (run) => decodeTradeRun(run).items,
   counts: TABLE.tradeCount,
@@ -195,7 +195,7 @@ export function decodeTradeRun({ key, value }: Entry): TradeRun {
 
 /** The last run of a list so far. */
 export interface LastTradeRun {
-  readonly place: TradePlace;
+  readonly place: SidePlace;
   readonly older: number;
   readonly count: number;
 }
@@ -211,7 +211,7 @@ export function lastTradeRun(reader: StorageReader, { user, marketIndex }: ListN
 }
 
 /** How many sides are older than a run that begins at `oldest`, which comes after `last` in its list. */
-export function olderThan(last: LastTradeRun | null, oldest: TradePlace): number {
+export function olderThan(last: LastTradeRun | null, oldest: SidePlace): number {
   if (last === null) return 0;
   const follows = TRADE_RUNS.compare(oldest, last.place) < 0;
   return follows && last.older !== UNRANKED ? last.older + last.count : UNRANKED;

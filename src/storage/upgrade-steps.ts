@@ -55,8 +55,8 @@ import {
   LIST_NAME_BYTES,
   listNameOf,
   olderThan,
+  type SidePlace,
   TRADE_RUNS,
-  type TradePlace,
 } from './runs.ts';
 import { signedTextBlocks } from './signed-texts.ts';
 
@@ -115,7 +115,7 @@ type Finished5 = Omit<Finished8, 'subAccount'>;
 const FINISHED_5: Field<Finished5> = struct<Finished5>({ timestampNs: u64, orderId: text, orderSequence: safe });
 
 /** An entry of a trade run in version 5. */
-const TRADE_5: Field<TradePlace> = struct<TradePlace>({ matchedNs: u64, tradeId: safe, side: u8 });
+const TRADE_5: Field<SidePlace> = struct<SidePlace>({ matchedNs: u64, tradeId: safe, side: u8 });
 
 /**
  * Places in an order's row of versions 5 and 6: ids of any length stand before its terms and before its figures, which

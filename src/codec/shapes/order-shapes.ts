@@ -119,7 +119,7 @@ export const ORDER: Shape = named(
   }),
 );
 
-export const REPLACE: Shape = named(
+export const REPLACE_TERMS: Shape = named(
   'Replace',
   'The signed object of a replace; null leaves a member unchanged. Quantity decimals stand before price decimals',
   closed({
@@ -150,7 +150,7 @@ export const COMPLETE_REPLACE: Shape = named(
   }),
 );
 
-export const CANCEL: Shape = named(
+export const CANCEL_TERMS: Shape = named(
   'Cancel',
   'The signed object of a cancel',
   closed({
@@ -222,18 +222,18 @@ export const REPLACE_REQUEST: Shape = named(
   'ReplaceRequest',
   'A signed change of an order. `signer` and `asset_id` are not signed; with `base_asset` in `request` there is no `asset_id`',
   either(
-    Type.Object({ request: REPLACE, signer: USER_ID_GIVEN, asset_id: MARKET_BESIDE, ...SIGNING }),
+    Type.Object({ request: REPLACE_TERMS, signer: USER_ID_GIVEN, asset_id: MARKET_BESIDE, ...SIGNING }),
     Type.Object({ request: COMPLETE_REPLACE, signer: USER_ID_GIVEN, ...SIGNING }),
   ),
 );
 export const CANCEL_REQUEST: Shape = named(
   'CancelRequest',
   'A signed cancel',
-  Type.Object({ cancel: CANCEL, ...SIGNING }),
+  Type.Object({ cancel: CANCEL_TERMS, ...SIGNING }),
 );
 
 /** What of an amend the SDK writes: nothing of it is signed. */
-export const AMEND: ReturnType<typeof closed> = closed({
+export const AMEND_BODY: ReturnType<typeof closed> = closed({
   order_id: ORDER_ID_GIVEN,
   base_asset: inside('asset', ASSET_ID_GIVEN),
   new_quantity: described(QUANTITY, 'the new total, the filled part included; below the total in force'),
@@ -254,7 +254,7 @@ export const AMEND_REQUEST: Shape = named(
   'AmendRequest',
   'Lowers the total of an order; not signed. `target`, `oms_operator_pubkey` and `receive_timestamp_ns` are not used',
   closed({
-    request: inside('amend', AMEND),
+    request: inside('amend', AMEND_BODY),
     user_id: inside('user', USER_ID_GIVEN),
     target: inside('', optional(closed({ account: Type.Integer({ minimum: 0, maximum: 65_535 }), is_spot: FLAG }))),
     oms_operator_pubkey: inside('', optional(Type.String({ maxLength: STRING_DECODED_MAX }))),
