@@ -288,6 +288,14 @@ export class StreamLog {
     });
   }
 
+  /** Sets the largest size of the journal's stream: of a full one records are taken again. @throws StreamError. */
+  async resizeJournal(bytesMax: number): Promise<void> {
+    const { journal } = this.names;
+    const found = await this.#ask(`$JS.API.STREAM.INFO.${journal}`, new Uint8Array(), CHANGE_MS);
+    if (found?.config === undefined) throw new StreamError(`no answer about the stream ${journal}`, 0);
+    await this.#change(`$JS.API.STREAM.UPDATE.${journal}`, { ...found.config, max_bytes: bytesMax });
+  }
+
   // ---- tape, snapshots, the other nodes
 
   /** Makes the stream of confirmed trades and the bucket of snapshots. @throws StreamError when one cannot be made. */

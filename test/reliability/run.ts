@@ -6,6 +6,7 @@
  *   node dist/test/reliability/run.js simulation --script FILE
  *   node dist/test/reliability/run.js funds [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js soak [--seed N] [--runs N] [--minutes N] [--per-second N]
+ *   node dist/test/reliability/run.js failover [--seed N] [--runs N] [--kinds kill,pause,…] [--standby]
  *   node dist/test/reliability/run.js fault-soak [--seed N] [--runs N] [--minutes N] [--per-second N] [--lives N]
  *
  * Prints one JSON line with what was counted. Exits with 1 when something is wrong, and prints the seed.
@@ -19,12 +20,14 @@ import { type Histories, playAll } from '../simulation/histories.ts';
 import { Tally } from '../simulation/playing.ts';
 import { parseScript } from '../simulation/script.ts';
 import { damageCampaign } from '../support/damage-campaign.ts';
+import { FAULT_KINDS, failoverCampaign } from '../support/failover-campaign.ts';
 import { faultSoak } from '../support/fault-soak.ts';
 import { callsOf, faultCampaign, powerLossCampaign } from '../support/io-campaigns.ts';
 import { buildShim } from '../support/io-shim.ts';
 import { killCampaign } from '../support/kill-campaign.ts';
 import { liveDamageCampaign } from '../support/live-damage-campaign.ts';
 import { accountCampaign } from '../support/margin-invariants.ts';
+import { natsServer } from '../support/nats-servers.ts';
 import {
   crashAtFlush,
   drainUnderLoad,
@@ -188,6 +191,22 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
       return { problems, counts: { ...wish, runs: results.map(({ problems: _, ...counts }) => counts) } };
     },
   },
+  failover: {
+    runs: 'faults of a cluster, in worlds of six',
+    usually: 200,
+    run: async (seed, runs) => {
+      const server = natsServer();
+      if ('missing' in server) return { problems: [server.missing], counts: {} };
+      const wished = values.kinds?.split(',') ?? FAULT_KINDS;
+      return failoverCampaign(server.path, {
+        seed,
+        runs,
+        kinds: FAULT_KINDS.filter((kind) => wished.includes(kind)),
+        ...(values.standby ? { members: { confirm: ['stream', 'standby'] } } : {}),
+        said: (line) => process.stderr.write(`${line}\n`),
+      });
+    },
+  },
   accounts: {
     runs: 'random margin accounts, and as many books that press',
     usually: 1_000_000,
@@ -278,6 +297,8 @@ const { positionals, values } = parseArgs({
     'per-second': { type: 'string', default: '300' },
     lives: { type: 'string', default: '4' },
     script: { type: 'string' },
+    kinds: { type: 'string' },
+    standby: { type: 'boolean', default: false },
   },
 });
 const campaign = CAMPAIGNS[positionals[0] ?? ''];

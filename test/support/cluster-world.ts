@@ -18,7 +18,6 @@ import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { bareEnvironment } from './bare-environment.ts';
 import { LinkProxy, type LinkState } from './link-proxy.ts';
 import { NatsServers, quietPorts } from './nats-servers.ts';
-import { operator } from './node-process.ts';
 import { eventually, PATIENCE_MS } from './patience.ts';
 import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
@@ -26,7 +25,6 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const CREATE_TRIES = 60;
 const BETWEEN_TRIES_MS = 500;
 const ASK_MS_MAX = 1_000;
-const LIFTED = { units_per_second: 1_000_000_000 };
 
 export interface ClusterWorldOptions {
   /** Names; the first one leads first. Default `a` and `b`. */
@@ -138,6 +136,10 @@ export class ClusterNode {
         if (state !== null) life.states.push(state);
       }
     });
+  }
+
+  get wasStarted(): boolean {
+    return this.#life !== null;
   }
 
   get isRunning(): boolean {
@@ -293,7 +295,7 @@ export class ClusterWorld {
     return node;
   }
 
-  /** All nodes: the first one leads, the others follow. Budgets are lifted. */
+  /** All nodes: the first one leads, the others follow. */
   async startNodes(): Promise<void> {
     const [first, ...others] = this.nodes;
     if (first === undefined) return;
@@ -301,9 +303,6 @@ export class ClusterWorld {
     await first.until('leading');
     for (const node of others) node.launch();
     for (const node of others) await node.until('following');
-    const limits = { default: LIFTED, market_maker: LIFTED, global: LIFTED };
-    const { status, text } = await operator(first, 'PUT', '/operator/rate-limits', limits);
-    if (status !== 200) throw new Error(`limits are not lifted: ${text}`);
   }
 
   /** The node that leads with the highest epoch, by its own answer; null while there is none. */
@@ -378,7 +377,13 @@ async function nodeOf(
   const ports = await quietPorts(3);
   const advertise = { oms: `http://127.0.0.1:${ports[0]}`, mds: `http://127.0.0.1:${ports[1]}` };
   const file = join(temporaryDirectory(), 'config.json');
-  const text = { extends: 'dev', orderWaitMsMax: 0, ...config, cluster: { ...cluster, advertise } };
+  const text = {
+    extends: 'dev',
+    orderWaitMsMax: 0,
+    rateLimits: 'lifted',
+    ...config,
+    cluster: { ...cluster, advertise },
+  };
   writeFileSync(file, JSON.stringify(text));
   return new ClusterNode(name, ports, links, file);
 }
