@@ -9,7 +9,7 @@
 import { assert, must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { FillGroup, OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
-import type { RejectCode } from '../core/reject.ts';
+import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { highWord, isBefore, lowWord } from '../core/time-words.ts';
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -259,12 +259,16 @@ export class MarketOutput implements MarketEvents {
     this.#ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
   }
 
+  /** The answer rests on what the cancel caused, which was published before; a parked cancel has caused nothing yet. */
   cancelAccepted(requestId: number, order: Sequence | 0): void {
-    this.#ack(requestId, { order, sequence: 0, code: 0, isAdmission: false });
+    // mutant: cancel-rests-on-its-end
+    this.#ack(requestId, { order, sequence: order === 0 ? 0 : this.lastSequence, code: 0, isAdmission: false });
   }
 
+  /** That an order is cancelled already rests on the cancel before, which may not be decided. */
   cancelRefused(command: CancelCommand, code: RejectCode): void {
-    this.#ack(command.requestId, { order: 0, sequence: 0, code, isAdmission: false });
+    const sequence = code === REJECT_CODE.ALREADY_CANCELLED ? this.lastSequence : 0;
+    this.#ack(command.requestId, { order: 0, sequence, code, isAdmission: false });
   }
 
   allCancelled(requestId: number): void {

@@ -2510,6 +2510,12 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/gateway/stalled-leader',
   },
   {
+    breaks: 'a cancel that was answered with durable acks is in the journal',
+    site: 'cancel-rests-on-its-end',
+    change: swap(/this\.lastSequence/, '0'),
+    caughtBy: 'test/node/cancels',
+  },
+  {
     breaks: 'a leader whose lease is over answers only what is stored',
     site: 'stalled-answer',
     change: condition("this.settings.acks === 'optimistic'"),

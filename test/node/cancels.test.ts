@@ -35,6 +35,26 @@ suite('cancels', () => {
     assert.deepEqual([late.status, late.word], [404, 'ORDER_NOT_FOUND']);
   });
 
+  test('durable: a cancel, and that an order is cancelled already, is answered when clearing has flushed it (AMB-16)', async () => {
+    const DELAY_MS = 600;
+    const order = await own.sell(limit(300_000, 10_000));
+    const parted = await own.sell(limit(300_100, 10_000));
+    await world.rest();
+    await world.operate('PATCH', '/operator/settings', { acks: 'durable' });
+    await world.operate('POST', '/operator/clearing', { delay_ms: DELAY_MS });
+    const took = async (answer: Promise<{ readonly word: string }>): Promise<readonly [string, boolean]> => {
+      const from = performance.now();
+      const { word } = await answer;
+      return [word, performance.now() - from >= DELAY_MS / 2];
+    };
+    assert.deepEqual(await took(own.cancel(order.id)), ['Received', true]);
+    const both = await Promise.all([took(own.cancel(parted.id)), took(own.cancel(parted.id))]);
+    assert.deepEqual(both.map(([word]) => word).sort(), ['ALREADY_CANCELLED', 'Received']);
+    assert.ok(both.every(([, waited]) => waited));
+    await world.operate('PATCH', '/operator/settings', { acks: 'optimistic' });
+    await world.operate('POST', '/operator/clearing', { delay_ms: 0 });
+  });
+
   test('cancel-all needs no signature, takes everything that was sequenced before it, and publishes each on the stream (CAN-05, CAN-07, CAN-11, CAN-12)', async () => {
     const orders = [
       await own.sell(limit(300_000, 10_000)),
