@@ -3,9 +3,9 @@ import type { Progress } from '../tools/audit-data.ts';
 import { CliError, type Command, EXIT, type ExitCode, parseOptions, usageError } from './command.ts';
 import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
 
-const VERBS = ['init', 'status', 'promote', 'step-down', 'join', 'check', 'restore-stream'] as const;
+const VERBS = ['init', 'status', 'promote', 'step-down', 'join', 'check', 'acknowledge', 'restore-stream'] as const;
 /** Verbs that take one name, and that take one or more. */
-const NAMED: ReadonlySet<string> = new Set(['init', 'promote', 'join']);
+const NAMED: ReadonlySet<string> = new Set(['init', 'promote', 'join', 'acknowledge']);
 const NAMED_OFTEN: ReadonlySet<string> = new Set(['restore-stream']);
 type Verb = (typeof VERBS)[number];
 
@@ -26,6 +26,7 @@ export const clusterCommand: Command = {
        ringbook cluster step-down [--to NODE]
        ringbook cluster join DIR
        ringbook cluster check
+       ringbook cluster acknowledge NODE
        ringbook cluster restore-stream DIR OTHER… | --only
 
 The configuration is that of a node: RINGBOOK_CONFIG, or RINGBOOK_CLUSTER, RINGBOOK_NODE and RINGBOOK_NATS.
@@ -34,12 +35,14 @@ The configuration is that of a node: RINGBOOK_CONFIG, or RINGBOOK_CLUSTER, RINGB
              goes on behind its last record, and a snapshot is stored from which other nodes begin. With --next the stream
              of a cluster whose nodes are all stopped begins anew behind the last record of DIR, which was upgraded
   status     nodes and replicas with state, epoch, record and lag; the stream with its servers. Exit 0: a leader, and a
-             standby without lag; 1: not; 69: no server answers
+             standby without lag; 1: not, or a node has dropped a record; 69: no server answers
   promote    hands the leadership to NODE; without a leader NODE takes over after the silence
   step-down  hands the leadership to the best standby, or to NODE
   join       makes the new data directory DIR of the newest snapshot of the bucket, verified; its node reads what came
              behind it from the stream
   check      compares the hashes of the records that the nodes have. Exit 1 where two differ
+  acknowledge
+             somebody has looked at the records in "dropped" of the data directory of NODE, which the stream did not take
   restore-stream
              after STREAM_LOST_RECORDS, with all nodes stopped: appends what the stream has lost from the journal of DIR.
              OTHER are the data directories of all other nodes, here or copied here: none may have more. Prints a line of
@@ -137,6 +140,9 @@ function perform(admin: Admin, verb: Verb, names: readonly string[], wishes: Wis
       return join(admin, name, wishes);
     case 'check':
       return check(admin);
+    case 'acknowledge':
+      if (name === undefined) throw usageError('ringbook cluster acknowledge NODE');
+      return acknowledge(admin, name);
     case 'restore-stream':
       if (name === undefined) throw usageError('ringbook cluster restore-stream DIR OTHER… | --only');
       return restore(admin, name, names.slice(1), wishes);
@@ -209,7 +215,7 @@ async function status(admin: Admin, { isJson }: Wishes): Promise<ExitCode> {
   const found = await admin.status();
   if (isJson) process.stdout.write(`${JSON.stringify(found)}\n`);
   else {
-    const rows = found.members.map(({ node, role, state, epoch, sequence, lag, version }) =>
+    const rows = found.members.map(({ node, role, state, epoch, sequence, lag, version, dropped }) =>
       [
         node.padEnd(16),
         role.padEnd(8),
@@ -218,6 +224,7 @@ async function status(admin: Admin, { isJson }: Wishes): Promise<ExitCode> {
         `record ${sequence}`,
         `lag ${lag}`,
         version,
+        ...(dropped === 0 ? [] : [`${dropped} dropped records, see "ringbook cluster acknowledge"`]),
       ].join('  '),
     );
     const stream = found.stream;
@@ -245,6 +252,13 @@ async function stepDown(admin: Admin, to: string | null): Promise<ExitCode> {
   const { leader } = await admin.status();
   if (leader === null) throw new CliError(EXIT.fault, 'no node leads');
   return printed({ stepped_down: leader }, await admin.command(leader, 'stepDown', to));
+}
+
+async function acknowledge(admin: Admin, node: string): Promise<ExitCode> {
+  const acknowledged = await admin.acknowledge(node);
+  if (acknowledged === null) throw new CliError(EXIT.fault, `${node} does not answer`);
+  print({ node, acknowledged });
+  return EXIT.done;
 }
 
 /** A record that two nodes have is the same, or one of them has diverged. */

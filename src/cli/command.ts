@@ -24,6 +24,14 @@ export interface Command {
   run(argv: readonly string[]): Promise<ExitCode>;
 }
 
+/** One line of `ringbook doctor`. */
+export interface Finding {
+  readonly what: string;
+  readonly isGood: boolean;
+  /** The finding; if it is a fault, also how to fix it. */
+  readonly detail: string;
+}
+
 /** An error that the user can fix; the message explains how. */
 export class CliError extends Error {
   override readonly name = 'CliError';

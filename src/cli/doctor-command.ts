@@ -9,17 +9,11 @@ import { dirname } from 'node:path';
 import { OperatorClient } from '../client/operator.ts';
 import { ConfigError } from '../core/config-error.ts';
 import { hostOfUrl, reachableHost } from '../node/addresses.ts';
+import type { ClusterConfig } from '../node/cluster-config.ts';
 import type { NodeConfig } from '../node/config.ts';
 import { serverFault } from '../node/native-server.ts';
 import { libraryFault, type NativeHost, nativeHost } from '../runtime/c-library.ts';
-import { type Command, EXIT, type ListenerName, parseOptions, portVariableOf } from './command.ts';
-
-interface Finding {
-  readonly what: string;
-  readonly isGood: boolean;
-  /** The finding; if it is a fault, also how to fix it. */
-  readonly detail: string;
-}
+import { type Command, EXIT, type Finding, type ListenerName, parseOptions, portVariableOf } from './command.ts';
 
 const NODE_MAJOR_MIN = 20;
 const CORES_WANTED = 2;
@@ -133,6 +127,11 @@ function dataDirectory({ dataDirectory: path }: NodeConfig): Finding {
   }
 }
 
+/** The client of the servers is loaded where a cluster is configured. */
+async function servers(cluster: ClusterConfig): Promise<readonly Finding[]> {
+  return (await import('./cluster-doctor.ts')).clusterFindings(cluster);
+}
+
 function cores(): Finding {
   const count = availableParallelism();
   const isGood = count >= CORES_WANTED;
@@ -148,7 +147,7 @@ export const doctorCommand: Command = {
   help: `usage: ringbook doctor
 
 Checks the Node.js version, the C library, the native modules, the configuration in the environment, the ports (or the running node), the
-data directory and the cores; of a configuration that a start would refuse it prints why, and checks neither ports nor directory.
+data directory and the cores, in a cluster also its servers, their clocks and the journal's stream; of a configuration that a start would refuse it prints why, and checks neither ports nor directory.
 Exits with 1 when something needs attention; each line says what to do.
 
 example:
@@ -165,6 +164,7 @@ example:
       finding,
       // Where they are is unknown while the configuration is refused.
       ...(config === null ? [] : [...(await listeners(config)), dataDirectory(config)]),
+      ...(config === null || config.cluster === null ? [] : await servers(config.cluster)),
       cores(),
     ];
     for (const { what, isGood, detail } of findings) {

@@ -1,5 +1,5 @@
 /** What the commands of `ringbook cluster` do on the servers (cluster.md 12). */
-import type { StreamLogOptions } from './stream-log.ts';
+import type { JournalInfo, StreamLogOptions } from './stream-log.ts';
 import { StreamLog } from './stream-log.ts';
 
 /** Time in which nodes answer a question to all of them. */
@@ -17,6 +17,8 @@ export interface MemberStatus {
   readonly hash: string;
   readonly version: string;
   readonly data: string;
+  /** Records in `dropped/` that nobody has acknowledged. */
+  readonly dropped: number;
 }
 
 export interface ClusterStatus {
@@ -33,7 +35,7 @@ export interface ClusterStatus {
   /** By name. */
   readonly members: readonly (MemberStatus & { readonly lag: number })[];
   readonly leader: string | null;
-  /** A leader, and a standby without lag. */
+  /** A leader, a standby without lag, and no dropped record that nobody has acknowledged. */
   readonly isSound: boolean;
 }
 
@@ -53,6 +55,17 @@ export class ClusterAdmin {
 
   close(): Promise<void> {
     return this.log.close();
+  }
+
+  /** Whether the servers have the journal's stream, and what its leader says of it; null for no answer. */
+  async journal(): Promise<{ readonly isThere: boolean; readonly info: JournalInfo | null }> {
+    const info = await this.log.info();
+    if (info !== null) return { isThere: true, info };
+    try {
+      return { isThere: await this.log.isMade(), info };
+    } catch {
+      return { isThere: true, info };
+    }
   }
 
   async status(): Promise<ClusterStatus> {
@@ -83,7 +96,7 @@ export class ClusterAdmin {
             },
       members,
       leader: leader?.node ?? null,
-      isSound: leader?.state === 'leading' && hasStandby,
+      isSound: leader?.state === 'leading' && hasStandby && members.every(({ dropped }) => dropped === 0),
     };
   }
 
@@ -94,10 +107,18 @@ export class ClusterAdmin {
     const { ok, reason } = objectOf(answer);
     return ok === true ? null : String(reason ?? 'it was refused');
   }
+
+  /** @returns names of the dropped records of a node that nobody had acknowledged; null when it does not answer. */
+  async acknowledge(node: string): Promise<readonly string[] | null> {
+    const answer = await this.log.request(node, Buffer.from(JSON.stringify({ command: 'acknowledge' })));
+    if (answer === null) return null;
+    const { acknowledged } = objectOf(answer);
+    return Array.isArray(acknowledged) ? acknowledged.map(String) : [];
+  }
 }
 
 function memberOf(bytes: Uint8Array): MemberStatus | null {
-  const { node, role, state, epoch, sequence, hash, version, data } = objectOf(bytes);
+  const { node, role, state, epoch, sequence, hash, version, data, dropped } = objectOf(bytes);
   if (typeof node !== 'string' || typeof state !== 'string') return null;
   return {
     node,
@@ -108,6 +129,7 @@ function memberOf(bytes: Uint8Array): MemberStatus | null {
     hash: String(hash),
     version: String(version),
     data: String(data),
+    dropped: typeof dropped === 'number' ? dropped : 0,
   };
 }
 

@@ -24,11 +24,15 @@ import { MarketDataPublisher } from './market-data-publisher.ts';
 import { recordAgeSeconds } from './record-head.ts';
 import { Replicator, type ReplicatorOptions } from './replicator.ts';
 import { type JournalInfo, StreamLog, type StreamLogOptions } from './stream-log.ts';
+import { Truncation } from './truncation.ts';
 
 const RECONNECT_MS = 250;
 const FITNESS_MS = 10_000;
 const WRITES_TAPE: ReadonlySet<NodeState> = new Set(['leading', 'handing-over']);
 const SERVES_REPLICAS: ReadonlySet<NodeState> = new Set(['leading', 'stalled', 'handing-over']);
+/** How often a leader looks what can be removed from the stream, and at most so far apart. */
+const TRUNCATIONS_PER_SNAPSHOT = 48;
+const TRUNCATION_MS_MAX = 300_000;
 /** A standby that has not reported for so long is none. */
 const STANDBY_MS = 1_000;
 const NODES_MAX = 64;
@@ -45,6 +49,8 @@ export interface ReplicatorMeasures {
   readonly stalled: (ms: number) => void;
   readonly standbys: (count: number) => void;
   readonly placed: (info: JournalInfo, isAtHome: boolean) => void;
+  /** Records in `dropped/` that nobody has acknowledged. */
+  readonly dropped: (count: number) => void;
 }
 
 interface ReplicatorActorOptions {
@@ -63,13 +69,19 @@ interface ReplicatorActorOptions {
   };
   /** Whether all servers that answer are fit; does not reject. */
   readonly fitness: () => Promise<boolean>;
+  /** Of the bucket: how often there is a snapshot, 0 for never, and how many stay. */
+  readonly snapshots: { readonly everyMs: number; readonly keep: number };
+  /** Records of the own journal that the stream did not take (storage/dropped-records.ts). */
+  readonly dropped: { readonly names: () => readonly string[]; readonly acknowledge: () => readonly string[] };
   readonly log: (level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>, text: string) => void;
   readonly measured: ReplicatorMeasures;
 }
 
+const COMMANDS = ['status', 'stepDown', 'promote', 'confirm', 'acknowledge'] as const;
+
 /** A request of an operator or of another node (`rb.C.status.<node>`), and how it is answered. */
 interface NodeRequest {
-  readonly command: 'status' | 'stepDown' | 'promote' | 'confirm';
+  readonly command: (typeof COMMANDS)[number];
   readonly to: string | null;
   readonly standby: boolean;
   readonly answer: (reply: object) => void;
@@ -96,6 +108,11 @@ export class ReplicatorActor implements Actor {
   #isDrained = false;
   #judgedMs = Number.NEGATIVE_INFINITY;
   #isFit = true;
+  /** The servers were looked at once: a node of production does not begin with unfit ones. */
+  #isJudged = false;
+  #truncation: Truncation | null = null;
+  #truncatedMs = Number.NEGATIVE_INFINITY;
+  #isTruncating = false;
   #hasEnded = false;
 
   constructor(options: ReplicatorActorOptions) {
@@ -149,12 +166,38 @@ export class ReplicatorActor implements Actor {
     const leads = this.#replicator?.state === 'leading' || this.#replicator?.state === 'stalled';
     measured.standbys(leads ? [...this.#reportedMs.keys()].filter((node) => this.#isStandby(node)).length : 0);
     this.#handOverDrained();
+    if (this.#replicator?.state === 'leading') this.#truncate(nowMs);
     if (nowMs - this.#judgedMs < FITNESS_MS) return;
     this.#judgedMs = nowMs;
     void this.#options.fitness().then((fit) => {
       if (fit !== this.#isFit) this.#replicator?.handle({ kind: 'fitness', fit });
       this.#isFit = fit;
+      this.#isJudged = true;
+      this.#begin();
     });
+  }
+
+  /** One pass at a time; one that fails is repeated. */
+  #truncate(nowMs: number): void {
+    const { snapshots, log, protocol } = this.#options;
+    const everyMs = Math.min(TRUNCATION_MS_MAX, snapshots.everyMs / TRUNCATIONS_PER_SNAPSHOT);
+    const place = this.#flushed;
+    if (this.#truncation === null || place === null || this.#isTruncating) return;
+    if (snapshots.everyMs === 0 || nowMs - this.#truncatedMs < everyMs) return;
+    this.#truncatedMs = nowMs;
+    this.#isTruncating = true;
+    this.#truncation.see(protocol.node, place.sequence, Date.now());
+    this.#truncation
+      .pass(Date.now())
+      .then(
+        (first) => {
+          if (first !== null) log('info', { first }, 'the stream is truncated');
+        },
+        (error: unknown) => log('warn', { reason: String(error) }, 'the stream is not truncated'),
+      )
+      .finally(() => {
+        this.#isTruncating = false;
+      });
   }
 
   stop(): void {
@@ -186,12 +229,14 @@ export class ReplicatorActor implements Actor {
     }
   }
 
-  /** When a server answers and clearing has opened its journal. */
+  /** When a server answers, the servers were looked at and clearing has opened its journal. */
   #begin(): void {
     const stream = this.#stream;
     const opened = this.#opened;
-    if (stream === null || opened === null) return;
-    const { protocol, leadership, log, measured } = this.#options;
+    if (stream === null || opened === null || !this.#isJudged || this.#replicator !== null || this.#hasEnded) return;
+    const { protocol, leadership, log, measured, snapshots, dropped } = this.#options;
+    this.#truncation = new Truncation(stream, Number(protocol.dataVersion), snapshots.keep);
+    measured.dropped(dropped.names().length);
     const replicator = new Replicator(protocol, stream, {
       give: (event) => this.#give(event),
       hasRoom: () => this.#end.hasRoom,
@@ -206,12 +251,16 @@ export class ReplicatorActor implements Actor {
           sentWallMs: millisecondsOf(sentWallNs),
           endsMs: millisecondsOf(endsNs),
         }),
-      alert: (alert) => log('error', { alert }, 'the cluster needs an operator'),
+      alert: (alert) => {
+        log('error', { alert }, 'the cluster needs an operator');
+        // It is in `dropped/` when clearing has taken the event that follows.
+        if (alert === 'dropped') measured.dropped(dropped.names().length + 1);
+      },
       refuse: (command) => log('warn', { command }, 'a command is refused in this state'),
       end: ({ code, reason, text }) => this.#over(code, reason, text),
       handoverAsked: (to) => this.#askedToStepDown(to, () => undefined),
       answered: (answer) => measured.answered(answer),
-      reported: (node) => this.#reported(node),
+      reported: (node, sequence) => this.#reported(node, sequence),
       placed: (info, isAtHome) => measured.placed(info, isAtHome),
     });
     this.#replicator = replicator;
@@ -219,6 +268,7 @@ export class ReplicatorActor implements Actor {
       this.#requested(requestOf(bytes, (reply) => respond(Buffer.from(JSON.stringify(reply)))));
     });
     this.#publisher = this.#publisherOn(stream);
+    if (!this.#isFit) replicator.handle({ kind: 'fitness', fit: false });
     replicator.opened(opened.journal, opened.lastBytes);
   }
 
@@ -313,6 +363,10 @@ export class ReplicatorActor implements Actor {
         this.#confirm(standby);
         answer({ ok: true });
         return;
+      case 'acknowledge':
+        answer({ ok: true, acknowledged: this.#options.dropped.acknowledge() });
+        this.#options.measured.dropped(0);
+        return;
       case 'stepDown':
         this.#askedToStepDown(to, answer);
     }
@@ -345,7 +399,8 @@ export class ReplicatorActor implements Actor {
   }
 
   /** Beyond 64 nodes the one heard of longest ago goes. */
-  #reported(node: string): void {
+  #reported(node: string, sequence: number): void {
+    this.#truncation?.see(node, sequence, Date.now());
     this.#reportedMs.delete(node);
     this.#reportedMs.set(node, performance.now());
     const [oldest] = this.#reportedMs.keys();
@@ -366,6 +421,7 @@ export class ReplicatorActor implements Actor {
       hash: place === null ? '' : Buffer.from(place.hash).toString('hex'),
       version,
       data: dataVersion,
+      dropped: this.#options.dropped.names().length,
       leader: this.#leader,
       oms,
       mds,
@@ -381,9 +437,8 @@ function shown(name: string): string {
 /** What is no command is a question for the status. */
 function requestOf(bytes: Uint8Array, answer: NodeRequest['answer']): NodeRequest {
   const { command, to, standby } = membersOf(bytes);
-  const isCommand = command === 'stepDown' || command === 'promote' || command === 'confirm';
   return {
-    command: isCommand ? command : 'status',
+    command: COMMANDS.find((known) => known === command) ?? 'status',
     to: typeof to === 'string' ? to : null,
     standby: standby === true,
     answer,

@@ -43,7 +43,7 @@ interface ReplicatorHost {
   handoverAsked(to: string): void;
   /** For operators: how an append was answered, which node has reported, where the stream is. */
   answered(answer: AppendAnswer['kind']): void;
-  reported(node: string): void;
+  reported(node: string, sequence: number): void;
   placed(info: JournalInfo, isLeaderAtHome: boolean): void;
 }
 
@@ -235,7 +235,7 @@ export class Replicator {
   #heard(bytes: Uint8Array): void {
     const read = reportOf(bytes);
     if (read === null) return;
-    this.#host.reported(read.report.node);
+    this.#host.reported(read.report.node, read.report.sequence);
     this.#homeIs(read.report.node, read.home);
     this.handle({ kind: 'report', report: read.report });
   }

@@ -18,6 +18,8 @@ interface ServerFitness {
   /** Null when it did not answer. */
   readonly name: string | null;
   readonly version: string | null;
+  /** How far its clock is ahead of that of this machine, within the time of its answer; null where it did not show it. */
+  readonly clockMs: number | null;
   /** What is wrong; empty for a server that is fit. */
   readonly faults: readonly string[];
 }
@@ -26,14 +28,17 @@ interface Varz {
   readonly server_name?: unknown;
   readonly version?: unknown;
   readonly max_payload?: unknown;
+  readonly now?: unknown;
   readonly jetstream?: { readonly config?: { readonly sync_always?: unknown } };
 }
 
 /** @param address `http://host:port`. Answers within a second. */
 export async function fitnessOf(address: string): Promise<ServerFitness> {
+  const askedMs = Date.now();
   const varz = await varzOf(address);
-  if (varz === null) return { address, name: null, version: null, faults: ['its monitoring does not answer'] };
-  const { server_name: name, version, max_payload: payload, jetstream } = varz;
+  if (varz === null)
+    return { address, name: null, version: null, clockMs: null, faults: ['its monitoring does not answer'] };
+  const { server_name: name, version, max_payload: payload, now, jetstream } = varz;
   const faults: string[] = [];
   if (jetstream?.config?.sync_always !== true) faults.push('sync_interval is not always');
   if (typeof version !== 'string' || !isNewEnough(version))
@@ -43,8 +48,16 @@ export async function fitnessOf(address: string): Promise<ServerFitness> {
     address,
     name: typeof name === 'string' ? name : null,
     version: typeof version === 'string' ? version : null,
+    clockMs: clockDifference(typeof now === 'string' ? Date.parse(now) : Number.NaN, askedMs),
     faults,
   };
+}
+
+/** Zero for a time between question and answer. */
+function clockDifference(shownMs: number, askedMs: number): number | null {
+  if (Number.isNaN(shownMs)) return null;
+  const answeredMs = Date.now();
+  return shownMs < askedMs ? shownMs - askedMs : Math.max(0, shownMs - answeredMs);
 }
 
 function isNewEnough(version: string): boolean {

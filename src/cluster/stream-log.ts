@@ -252,6 +252,11 @@ export class StreamLog {
     });
   }
 
+  /** Whether the servers have the stream. @throws StreamError when none answers. */
+  isMade(): Promise<boolean> {
+    return this.#isThere(this.names.journal);
+  }
+
   /** Moves the stream's leader to another server. @returns whether the servers took it. */
   async stepDown(preferred: string): Promise<boolean> {
     const request = Buffer.from(JSON.stringify({ placement: { preferred } }));

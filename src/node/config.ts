@@ -287,6 +287,10 @@ function refuseInProduction(config: NodeConfig): void {
     throw new ConfigError(
       '"approval_keys" has the approval key of dev and test, which everybody has: name a key of your own (ringbook keygen FILE --approval)',
     );
+  if (config.cluster?.role === 'node' && config.cluster.monitoring.length === 0)
+    throw new ConfigError(
+      'production verifies sync_interval, version and max_payload of the servers, which only their monitoring shows: give "cluster.monitoring"',
+    );
   const { publicListeners } = config;
   if (typeof publicListeners === 'string' && publicListeners !== 'plain-behind-terminator')
     throw new ConfigError(

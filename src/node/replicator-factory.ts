@@ -11,6 +11,7 @@ import { Leadership } from '../runtime/leadership.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import type { MetricsWriter } from '../runtime/metrics.ts';
 import { VERSION } from '../runtime/version.ts';
+import { acknowledgeDropped, droppedRecords } from '../storage/dropped-records.ts';
 import { DATA_VERSION } from '../storage/environment.ts';
 import { peerChannel } from './peer-channel.ts';
 import { settingsOf } from './worker-settings.ts';
@@ -65,6 +66,11 @@ function createReplicator(wiring: ActorWiring): ReplicatorActor {
       for (const { address, faults } of unfit) log('error', { address, faults }, 'a server is not fit for a cluster');
       return unfit.length === 0;
     },
+    snapshots: cluster.snapshots,
+    dropped: {
+      names: () => droppedRecords(settings.dataDirectory),
+      acknowledge: () => acknowledgeDropped(settings.dataDirectory),
+    },
     log,
     measured: measuresOf(wiring.metrics),
   });
@@ -90,6 +96,7 @@ function measuresOf(metrics: MetricsWriter): ReplicatorMeasures {
   const first = metrics.gauge('stream_first_sequence');
   const current = metrics.gauge('stream_servers_current');
   const atHome = metrics.gauge('stream_leader_at_home');
+  const dropped = metrics.gauge('dropped_records');
   return {
     stored: (ms, sequence) => {
       stored.record(ms * 1e6);
@@ -104,6 +111,7 @@ function measuresOf(metrics: MetricsWriter): ReplicatorMeasures {
     takenOver: (cause) => takenOver[cause].add(1),
     stalled: (ms) => stalled.add(ms / 1_000),
     standbys: (count) => standbys.set(count),
+    dropped: (count) => dropped.set(count),
     placed: (info, isAtHome) => {
       bytes.set(info.bytes);
       limit.set(info.bytesMax);

@@ -506,6 +506,12 @@ export const METRIC_TABLE: readonly Row[] = [
         ? null
         : TAKEOVER_CAUSES.map((cause): Sample => [numberOf(replicator, `takeovers_${cause}`), cause]),
   ),
+  gauge(
+    'ringbook_cluster_dropped_records',
+    [],
+    'Records of this node that the stream did not take, until they are acknowledged.',
+    ofReplicator('dropped_records'),
+  ),
   gauge('ringbook_cluster_standbys', [], 'Nodes that follow this leader.', ofLeader('standbys')),
   counter(
     'ringbook_cluster_appends_refused_total',

@@ -11,11 +11,15 @@ import type { NatsServers } from './nats-servers.ts';
 import { eventually } from './patience.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
+/** Long enough for production. */
+const OPERATOR_TOKEN_OF_TESTS = 'f'.repeat(32);
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 export interface Ran {
   readonly code: number | string;
-  /** Standard output, one value for each line. */
+  /** Standard output. */
+  readonly text: string;
+  /** Its lines of JSON. */
   readonly lines: readonly Record<string, unknown>[];
   readonly stderr: string;
 }
@@ -23,13 +27,19 @@ export interface Ran {
 export class ClusterCommands {
   readonly #servers: NatsServers;
   readonly #members: Readonly<Record<string, unknown>>;
+  readonly #config: Readonly<Record<string, unknown>>;
   readonly #chainsDirectory = temporaryDirectory();
   readonly #nodes = new Set<LaunchedNode>();
 
-  /** @param members of `cluster` of every configuration. */
-  constructor(servers: NatsServers, members: Readonly<Record<string, unknown>> = {}) {
+  /** @param members of `cluster` of every configuration. @param config other members of it. */
+  constructor(
+    servers: NatsServers,
+    members: Readonly<Record<string, unknown>> = {},
+    config: Readonly<Record<string, unknown>> = {},
+  ) {
     this.#servers = servers;
     this.#members = members;
+    this.#config = config;
   }
 
   /** `ringbook …` with the configuration of node `name`. */
@@ -41,8 +51,14 @@ export class ClusterCommands {
     const ended = endOf(child);
     const [stdout, stderr] = [textOf(child.stdout), textOf(child.stderr)];
     const code = await ended;
-    const lines = (await stdout).split('\n').filter((line) => line !== '');
-    return { code, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>), stderr: await stderr };
+    const text = await stdout;
+    const lines = text.split('\n').filter((line) => line.startsWith('{'));
+    return {
+      code,
+      text,
+      lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+      stderr: await stderr,
+    };
   }
 
   /** `ringbook start`. Does not wait. */
@@ -76,13 +92,14 @@ export class ClusterCommands {
       ...this.#members,
       ...members,
     };
-    writeFileSync(file, JSON.stringify({ extends: 'dev', orderWaitMsMax: 0, cluster }));
+    writeFileSync(file, JSON.stringify({ extends: 'dev', orderWaitMsMax: 0, ...this.#config, cluster }));
     return {
       ...bareEnvironment(),
       RINGBOOK_CONFIG: file,
       RINGBOOK_OMS_PORT: '0',
       RINGBOOK_MDS_PORT: '0',
       RINGBOOK_OPS_PORT: '0',
+      RINGBOOK_OPERATOR_TOKEN: OPERATOR_TOKEN_OF_TESTS,
       RINGBOOK_DATA_DIR: dataDirectory,
     };
   }

@@ -515,4 +515,12 @@ export const ALERTS: readonly Alert[] = [
     summary: 'no node follows the leader',
     action: 'The next failure closes the venue. Start a standby; `ringbook cluster status` has which node is missing.',
   },
+  {
+    name: 'RingbookDroppedRecords',
+    severity: 'warning',
+    condition: compared('ringbook_cluster_dropped_records', '>', 0),
+    summary: '{{ $value }} records of this node are not in the stream of its cluster',
+    action:
+      'Nothing in them was Confirmed. Read them in `dropped` of the data directory, find out why the node was over, then `ringbook cluster acknowledge NODE`.',
+  },
 ];

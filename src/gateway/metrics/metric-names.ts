@@ -209,6 +209,7 @@ export const REPLICATOR_METRICS: readonly MetricDefinition[] = [
   gauge('stream_first_sequence'),
   gauge('stream_servers_current'),
   gauge('stream_leader_at_home'),
+  gauge('dropped_records'),
 ];
 
 /** Of the feed of a replica. */
