@@ -21,9 +21,9 @@ bench/results/<name>.json with commit, date, machine and load. Nothing else shou
 
   --list             the benchmarks, one line each
   --small            a short run of each: a functional check, not a measurement
-  --rounds N         rounds of a benchmark that has rounds   (control, trace)
-  --seconds N        counted seconds of each of its runs     (control, trace)
-  --parts LIST       only these parts of it, with commas     (control, trace)
+  --rounds N         rounds of a benchmark that has rounds   (control, trace, cluster)
+  --seconds N        counted seconds of each of its runs     (control, trace, cluster)
+  --parts LIST       only these parts of it, with commas     (control, trace, cluster)
   --compare A B      a table of two results, with ratios
 
 docs/latency.md explains the benchmark of /control; "ringbook bench --help" measures any node.
