@@ -22,12 +22,9 @@ import type {
   SettlementRead,
   SettlementRequestRead,
   SignedAddSigner,
-  SignedClosePosition,
   SignedRead,
   SignedSettlement,
   SignedTransfer,
-  SignedWithdrawal,
-  SignedWithdrawalCancel,
   TransferRead,
 } from './action-types.ts';
 import { canonicalText } from './canonical-text.ts';
@@ -35,16 +32,23 @@ import { decodeShape } from './shape-reader.ts';
 import {
   ADD_SIGNER_REQUEST,
   AUTH_REQUEST,
-  CLOSE_POSITION_REQUEST,
   MAKER_ORDER,
   SETTLEMENT_REQUEST,
   TRANSFER_REQUEST,
-  WITHDRAWAL_CANCEL_REQUEST,
-  WITHDRAWAL_REQUEST,
 } from './shapes/account-shapes.ts';
 import type { Shape } from './shapes/shape-kit.ts';
 import { NO_SIGNERS } from './signatures.ts';
 import { signingBytes } from './signed-text.ts';
+
+/** Reads bytes[start … end) as the wrapper of an action with which the node works as it was read. */
+export function decodeSigned<Inner>(
+  shape: Shape<unknown, SignedRead<Inner>>,
+  bytes: Uint8Array,
+  start = 0,
+  end: number = bytes.length,
+): Outcome<ActionRequest<Inner>> {
+  return decodeAction(shape, [bytes, start, end], (inner) => inner);
+}
 
 /**
  * Reads bytes[start … end) as the wrapper of an action.
@@ -86,30 +90,6 @@ function accountType(type: NonNullable<TransferRead['targetAccountType']>): Acco
   if (typeof type === 'string') return { kind: type };
   if ('Isolated' in type) return { kind: 'Isolated', asset: type.Isolated.asset };
   return { kind: 'Spot' in type ? 'Spot' : 'CrossMargin' };
-}
-
-export function decodeClosePosition(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): Outcome<ActionRequest<SignedClosePosition>> {
-  return decodeAction(CLOSE_POSITION_REQUEST, [bytes, start, end], (inner) => inner);
-}
-
-export function decodeWithdrawal(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): Outcome<ActionRequest<SignedWithdrawal>> {
-  return decodeAction(WITHDRAWAL_REQUEST, [bytes, start, end], (inner) => inner);
-}
-
-export function decodeWithdrawalCancel(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): Outcome<ActionRequest<SignedWithdrawalCancel>> {
-  return decodeAction(WITHDRAWAL_CANCEL_REQUEST, [bytes, start, end], (inner) => inner);
 }
 
 export function decodeSettlement(bytes: Uint8Array, start: number, end: number): Outcome<SettlementAction> {

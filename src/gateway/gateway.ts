@@ -126,10 +126,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
     | 'vaults'
   >;
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'markPrice' | 'positions' | 'simulate'>;
-  readonly accountActions: Pick<
-    AccountActions,
-    'addSigner' | 'cancelWithdrawal' | 'closePosition' | 'nonces' | 'rename' | 'settle' | 'transfer' | 'withdraw'
-  >;
+  readonly accountActions: Omit<AccountActions, 'inFlight'>;
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
   readonly settlements: Pick<SettlementRows, 'signaturesOf'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;

@@ -5,14 +5,7 @@
  */
 
 import { clearingReply, decodeRename, nextNonces, renameReply } from '../codec/account-bodies.ts';
-import {
-  decodeAddSigner,
-  decodeClosePosition,
-  decodeSettlement,
-  decodeTransfer,
-  decodeWithdrawal,
-  decodeWithdrawalCancel,
-} from '../codec/account-requests.ts';
+import { decodeAddSigner, decodeSettlement, decodeSigned, decodeTransfer } from '../codec/account-requests.ts';
 import { settlementReply } from '../codec/funds-replies.ts';
 import { inventoryReply } from '../codec/inventory-reply.ts';
 import { decodeSignerKey, multisigConfig, signerAccounts } from '../codec/multisig.ts';
@@ -165,7 +158,7 @@ export const ACCOUNT_ROUTES: readonly GatewayRoute[] = [
       reply:
         '{"success":false,"details":{"code":"POSITION_NOT_FOUND","message":"there is no such position","retryable":false}}',
     },
-    read: ({ body }) => decodeClosePosition(body, 0, body.length),
+    read: ({ body }) => decodeSigned(CLOSE_POSITION_REQUEST, body),
     serve: async ({ services }, call, { user }, request) =>
       decided(call, await services.accountActions.closePosition(request, user)),
   }),
@@ -184,7 +177,7 @@ export const ACCOUNT_ROUTES: readonly GatewayRoute[] = [
       body: `{"inner":{"tplus_user":"{user_id}","asset":"${TOKEN}@000000000000007a69","amount":"de0b6b3a7640000","nonce":null,"target":"${TARGET}","request_id":"a1"},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
     },
-    read: ({ body }) => decodeWithdrawal(body, 0, body.length),
+    read: ({ body }) => decodeSigned(WITHDRAWAL_REQUEST, body),
     serve: async ({ services }, call, { user }, request) =>
       decided(call, await services.accountActions.withdraw(request, user)),
   }),
@@ -202,7 +195,7 @@ export const ACCOUNT_ROUTES: readonly GatewayRoute[] = [
       body: `{"inner":{"tplus_user":"{user_id}","asset_address":"${TOKEN}@000000000000007a69","nonce":0},"signature":[],"additional_signers":[]}`,
       reply: '{"success":true}',
     },
-    read: ({ body }) => decodeWithdrawalCancel(body, 0, body.length),
+    read: ({ body }) => decodeSigned(WITHDRAWAL_CANCEL_REQUEST, body),
     serve: async ({ services }, call, { user }, request) =>
       decided(call, await services.accountActions.cancelWithdrawal(request, user)),
   }),

@@ -48,21 +48,14 @@ import {
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
 } from '../../src/client/signed-actions.ts';
-import {
-  decodeAddSigner,
-  decodeClosePosition,
-  decodeSettlement,
-  decodeTransfer,
-  decodeWithdrawal,
-  decodeWithdrawalCancel,
-} from '../../src/codec/account-requests.ts';
+import { decodeAddSigner, decodeSettlement, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
 import type { Signatures } from '../../src/codec/signatures.ts';
 import { must } from '../../src/core/assert.ts';
-
 import type { Outcome } from '../../src/core/outcome.ts';
 import { verifyCoSignatures } from '../../src/crypto/co-signature.ts';
 import { verify } from '../../src/crypto/ed25519.ts';
+import { decodeClosePosition, decodeWithdrawal, decodeWithdrawalCancel } from '../support/account-decoders.ts';
 import { ETH } from '../support/names.ts';
 import { propertyParameters } from '../support/property.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';

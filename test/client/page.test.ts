@@ -12,14 +12,7 @@ import { devKey } from '../../src/client/keys.ts';
 import { readOperations, readStreams } from '../../src/client/page/api-reader.ts';
 import { refreshed, signedBody, signedShape, withOrderIds, withUser } from '../../src/client/page/attempt.ts';
 import { JsonTextError, parseJsonText, prettyJson } from '../../src/client/page/json-text.ts';
-import {
-  decodeAddSigner,
-  decodeClosePosition,
-  decodeSettlement,
-  decodeTransfer,
-  decodeWithdrawal,
-  decodeWithdrawalCancel,
-} from '../../src/codec/account-requests.ts';
+import { decodeAddSigner, decodeSettlement, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { canonicalText } from '../../src/codec/canonical-text.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
@@ -30,6 +23,7 @@ import { verify } from '../../src/crypto/ed25519.ts';
 import { infoOf } from '../../src/http/api/api-documents.ts';
 import { asyncApi } from '../../src/http/api/async-api.ts';
 import { openApi } from '../../src/http/api/open-api.ts';
+import { decodeClosePosition, decodeWithdrawal, decodeWithdrawalCancel } from '../support/account-decoders.ts';
 import { createItems } from '../support/batch-bodies.ts';
 import { propertyParameters } from '../support/property.ts';
 import { SERVICE_TABLES } from '../support/service-tables.ts';

@@ -8,15 +8,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { decodeRename } from '../../src/codec/account-bodies.ts';
-import {
-  decodeAddSigner,
-  decodeAuth,
-  decodeClosePosition,
-  decodeSettlement,
-  decodeTransfer,
-  decodeWithdrawal,
-  decodeWithdrawalCancel,
-} from '../../src/codec/account-requests.ts';
+import { decodeAddSigner, decodeAuth, decodeSettlement, decodeTransfer } from '../../src/codec/account-requests.ts';
 import type { JsonValue } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeAssetList, decodeMarketAsset } from '../../src/codec/registry-requests.ts';
@@ -43,6 +35,7 @@ import * as settlement from '../judges/signed-settlement.ts';
 import * as transfer from '../judges/signed-transfer.ts';
 import * as withdrawal from '../judges/signed-withdrawal.ts';
 import * as tree from '../judges/unsigned-requests.ts';
+import { decodeClosePosition, decodeWithdrawal, decodeWithdrawalCancel } from '../support/account-decoders.ts';
 import { propertyParameters } from '../support/property.ts';
 import { damaged, fitting } from '../support/shape-arbitrary.ts';
 

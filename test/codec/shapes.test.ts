@@ -7,15 +7,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import {
-  decodeAddSigner,
-  decodeAuth,
-  decodeClosePosition,
-  decodeSettlement,
-  decodeTransfer,
-  decodeWithdrawal,
-  decodeWithdrawalCancel,
-} from '../../src/codec/account-requests.ts';
+import { decodeAddSigner, decodeAuth, decodeSettlement, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { isJsonObject, parseJson } from '../../src/codec/json-tree.ts';
 import { writeJson } from '../../src/codec/json-writer.ts';
 import { decodeSignerKey } from '../../src/codec/multisig.ts';
@@ -52,6 +44,7 @@ import { checkShape } from '../../src/codec/shapes/read-shape.ts';
 import type { Shape } from '../../src/codec/shapes/shape-kit.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
+import { decodeClosePosition, decodeWithdrawal, decodeWithdrawalCancel } from '../support/account-decoders.ts';
 import { createItems } from '../support/batch-bodies.ts';
 import { propertyParameters } from '../support/property.ts';
 import { damaged, fitting } from '../support/shape-arbitrary.ts';

@@ -4,17 +4,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { verifyAsync } from '@noble/ed25519';
-import {
-  decodeAuth,
-  decodeClosePosition,
-  decodeSettlement,
-  decodeTransfer,
-  decodeWithdrawal,
-  decodeWithdrawalCancel,
-} from '../../src/codec/account-requests.ts';
+import { decodeAuth, decodeSettlement, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
 import { toHex } from '../../src/core/hex.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import { decodeClosePosition, decodeWithdrawal, decodeWithdrawalCancel } from '../support/account-decoders.ts';
 import { USER_9D, USER_42, utf8, VECTORS, type Vector, vectorNamed, wrap } from '../support/wire-vectors.ts';
 
 type Decoder = (bytes: Uint8Array, start: number, end: number) => Outcome<{ readonly text: Uint8Array }>;

@@ -9,12 +9,13 @@
  */
 
 import assert from 'node:assert/strict';
-import { decodeAuth, decodeClosePosition, decodeTransfer } from '../../src/codec/account-requests.ts';
+import { decodeAuth, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/codec/json-tree.ts';
 import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
 import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
+import { decodeClosePosition } from '../support/account-decoders.ts';
 
 interface Reader {
   readonly name: string;
