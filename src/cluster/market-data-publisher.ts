@@ -16,7 +16,7 @@
  */
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
-import { type FromTap, readTap, type ToTap, writeTap } from '../market-data/tap-codec.ts';
+import { type FromTap, readTap, type TapSink, type ToTap, writeTap } from '../market-data/tap-codec.ts';
 import type { Publication } from '../runtime/publication.ts';
 import { MarketDataMessage } from '../schema/generated/messages.ts';
 
@@ -41,7 +41,7 @@ interface MarketDataServers {
 interface PublisherOptions {
   readonly servers: MarketDataServers;
   /** The edge to market data: 'drop-and-resync'. */
-  readonly toMarketData: Publication;
+  readonly toMarketData: TapSink & Pick<Publication, 'flush' | 'needsResync' | 'beginResync'>;
   /** Whether the own lease holds: the tape is written then. */
   readonly leads: () => boolean;
   /** Whether records are passed on: a stalled leader does, and a replica goes by the highest epoch. */
@@ -104,6 +104,12 @@ export class MarketDataPublisher {
       case 'trades':
         void this.#write(message, bytes.slice());
         return;
+      case 'numbers':
+        this.#ofRun(message.run);
+        this.#grow(message.markets);
+        for (const [channel, number] of message.numbers.entries()) this.#numbers.set(channel, number);
+        for (const market of this.#tape) market.isWanted = true;
+        return;
       default: {
         const replica = this.#replicas.get(message.request);
         if (replica === undefined) return;
@@ -148,15 +154,24 @@ export class MarketDataPublisher {
   #pass(message: Extract<FromTap, { kind: 'records' }>, bytes: Uint8Array): void {
     const { servers, serves, epoch } = this.#options;
     const { run, channel, number, traded, markets } = message;
-    if (run !== this.#run) this.#numbers.clear();
-    this.#run = run;
+    this.#ofRun(run);
     const last = this.#numbers.get(channel) ?? 0;
     this.#numbers.set(channel, number);
-    while (this.#tape.length < markets)
-      this.#tape.push({ through: null, isWanted: true, busySinceMs: null, request: 0 });
+    this.#grow(markets);
     const wasLost = number !== last + 1;
     for (const [index, market] of this.#tape.entries()) if (wasLost || traded.includes(index)) market.isWanted = true;
     if (serves()) servers.publishMarketData(epoch(), `${channel}`, bytes);
+  }
+
+  #grow(markets: number): void {
+    while (this.#tape.length < markets)
+      this.#tape.push({ through: null, isWanted: true, busySinceMs: null, request: 0 });
+  }
+
+  /** Another life of market data counts from 1 again. */
+  #ofRun(run: number): void {
+    if (run !== this.#run) this.#numbers.clear();
+    this.#run = run;
   }
 
   #alive(now: number): void {
@@ -182,13 +197,18 @@ export class MarketDataPublisher {
   #continue(now: number): void {
     let writing = 0;
     for (const [index, market] of this.#tape.entries()) {
-      if (market.busySinceMs !== null && now - market.busySinceMs < ASK_AGAIN_MS) writing += 1;
-      else if (market.isWanted && writing < WRITING_MAX) {
-        market.busySinceMs = now;
+      if (market.busySinceMs !== null && now - market.busySinceMs < ASK_AGAIN_MS) {
         writing += 1;
-        if (market.through === null) void this.#begin(index, market);
-        else this.#wantTrades(index, market, market.through);
-      } else market.busySinceMs = null;
+        continue;
+      }
+      // What was asked for and not answered is still wanted.
+      if (market.busySinceMs !== null) market.isWanted = true;
+      market.busySinceMs = null;
+      if (!market.isWanted || writing >= WRITING_MAX) continue;
+      market.busySinceMs = now;
+      writing += 1;
+      if (market.through === null) void this.#begin(index, market);
+      else this.#wantTrades(index, market, market.through);
     }
   }
 
@@ -204,8 +224,12 @@ export class MarketDataPublisher {
   #wantTrades(index: number, market: TapeMarket, after: Sequence): void {
     this.#request += 1;
     market.request = this.#request;
+    // A trade that comes from now on is wanted again: the answer may be without it.
+    market.isWanted = false;
     market.busySinceMs = this.#options.nowMs();
-    if (!this.#ask({ kind: 'trades', request: market.request, market: index, after })) market.busySinceMs = null;
+    if (this.#ask({ kind: 'trades', request: market.request, market: index, after })) return;
+    market.isWanted = true;
+    market.busySinceMs = null;
   }
 
   async #write(answer: Extract<FromTap, { kind: 'trades' }>, lines: Uint8Array): Promise<void> {
@@ -219,7 +243,7 @@ export class MarketDataPublisher {
     if (this.#tape[answer.market] !== market) return;
     // What was not acknowledged is asked for again: it may be there twice then.
     if (isStored) market.through = answer.through;
-    if (isStored && answer.isAll) market.isWanted = false;
+    else market.isWanted = true;
     market.busySinceMs = null;
     if (isStored && !answer.isAll && leads()) this.#wantTrades(answer.market, market, answer.through);
   }

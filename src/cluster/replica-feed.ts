@@ -232,13 +232,20 @@ export class ReplicaFeed {
   }
 
   #write({ typeId, v, at, bytes }: TapRecord): void {
-    const { publication } = this.#options;
     if (typeId === NodeEvent.typeId) this.#note(v, at);
+    const publication = this.#edge();
     const to = publication.claim(typeId, bytes);
     // A record that is dropped is a gap of the edge: the next tick begins anew.
     if (to < 0) return;
     publication.views.u8.set(v.u8.subarray(at, at + bytes), to);
     publication.commit();
+  }
+
+  /** Market data that was restarted is given nothing until the next tick: it has no market yet. */
+  #edge(): FeedPublication {
+    const { publication } = this.#options;
+    publication.needsResync();
+    return publication;
   }
 
   /** The decimals of markets, for prices of the tape. */
@@ -272,8 +279,7 @@ export class ReplicaFeed {
     if (isOver()) return;
     await this.#readTape(books, isOver);
     if (isOver()) return;
-    const { publication } = this.#options;
-    writeClearingEvent({ kind: 'historyReady' }, publication);
+    writeClearingEvent({ kind: 'historyReady' }, this.#edge());
     for (const { bytes } of books) await this.#give(bytes, isOver);
     await this.#catchUp(registry.head, books, isOver);
   }
@@ -333,7 +339,7 @@ export class ReplicaFeed {
       let head: Answer | null = null;
       await servers.askBook(market, (part) => {
         const read = readTapBytes(part);
-        if (read === null || read.message.kind === 'records' || read.message.kind === 'trades') return false;
+        if (read === null || (read.message.kind !== 'book' && read.message.kind !== 'registry')) return false;
         if (this.#isOther(read.message.layout) || read.message.part !== parts.length) return false;
         parts.push(read.bytes.slice());
         if (read.message.isLast) head = read.message;
@@ -402,7 +408,7 @@ export class ReplicaFeed {
       const some = trades.slice(from, from + TRADES_PER_MESSAGE);
       await this.#room(ROOM_BYTES, isOver);
       if (isOver()) return;
-      writeTap(publication, { kind: 'tape', trades: some });
+      writeTap(this.#edge(), { kind: 'tape', trades: some });
       for (const { marketIndex, tradeId } of some)
         if (tradeId > (this.#tapeLast.get(marketIndex) ?? 0)) this.#tapeLast.set(marketIndex, tradeId);
     }

@@ -42,6 +42,8 @@ import { secondOf } from './trade-history.ts';
 
 /** Klines are kept for seven days (KLN-04). */
 const HISTORY_NS = 604_800_000_000_000n;
+/** A tape keeps its trades for eight days (cluster.md 4). */
+const TAPE_NS = 691_200_000_000_000n;
 const TRADES_PER_READ = 512;
 /** Time for older trades at the start, before the listener opens, and in each tick after it. */
 const OLDER_AT_START_NS = 200n * MILLISECOND_NS;
@@ -142,8 +144,17 @@ export class MarketDataFeed {
   tradesBehind(marketIndex: number, after: Sequence, limit: number): TradesBehind {
     const kept = this.data.tradesBehind(marketIndex, after, limit);
     if (kept !== null) return { trades: kept, through: kept.at(-1)?.tradeId ?? after, isAll: kept.length < limit };
-    const stored = this.#openedHistory().marketTradesAfter(marketIndex, after, limit);
+    const from = after === 0 ? this.#beforeFirst(marketIndex) : after;
+    const stored = this.#openedHistory().marketTradesAfter(marketIndex, from, limit);
     return { trades: stored.filter(isPublic), through: stored.at(-1)?.tradeId ?? after, isAll: stored.length === 0 };
+  }
+
+  /** The id below those that a tape that has none yet begins with: of the last eight days. */
+  #beforeFirst(marketIndex: number): Sequence {
+    const sinceNs = (this.#options.clock.nowNs() - TAPE_NS) as TimestampNs;
+    let first = 1;
+    for (const { tradeId } of this.#openedHistory().marketTradesSince(marketIndex, sinceNs)) first = tradeId;
+    return (first - 1) as Sequence;
   }
 
   /** Reads a part of the older trades when one is due. */

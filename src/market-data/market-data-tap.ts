@@ -77,6 +77,8 @@ export class MarketDataTap {
   readonly #decided: Uint8Array[] = [];
   readonly #wanted: ToTap[] = [];
   readonly #parts: Part[] = [];
+  /** A message was lost, and the receiver cannot see it yet. */
+  #hasLost = false;
 
   constructor(options: TapOptions, feed: MarketDataFeed) {
     this.#options = options;
@@ -85,9 +87,9 @@ export class MarketDataTap {
     this.#numbers = Array.from({ length: options.channels }, () => 0);
   }
 
-  /** Whether an answer waits for room. */
+  /** Whether something waits for room. */
   get isWaiting(): boolean {
-    return this.#parts.length > 0 || this.#wanted.length > 0;
+    return this.#hasLost || this.#parts.length > 0 || this.#wanted.length > 0;
   }
 
   /** A record that market data has handled. */
@@ -109,6 +111,11 @@ export class MarketDataTap {
     const { publication } = this.#options;
     if (publication.needsResync()) publication.beginResync();
     for (const [channel, { length }] of this.#buffers.entries()) if (length > 0) this.#send(channel);
+    if (this.#hasLost && publication.hasRoom(TEXT_BYTES_MAX)) {
+      const place = { run: this.#options.run, numbers: [...this.#numbers] };
+      writeTap(publication, { kind: 'numbers', ...place, markets: this.#feed.known.size });
+      this.#hasLost = false;
+    }
     for (;;) {
       for (let part = this.#parts[0]; part !== undefined; part = this.#parts[0]) {
         if (!publication.hasRoom(part.bytes.length + TEXT_BYTES_MAX)) break;
@@ -134,7 +141,10 @@ export class MarketDataTap {
     const shared = { layout: TAP_LAYOUT, run, channel, number } as const;
     const message = { kind: 'records', ...shared, atMs: wallMs(), traded, markets } as const;
     // mutant: lost-message-has-a-number
-    if (!writeTap(publication, message, buffer.bytes())) publication.beginResync();
+    if (!writeTap(publication, message, buffer.bytes())) {
+      publication.beginResync();
+      this.#hasLost = true;
+    }
     buffer.clear();
   }
 

@@ -64,6 +64,8 @@ export type FromTap =
       /** How many markets there are. */
       readonly markets: number;
     }
+  /** Behind messages that were lost for want of room: of channels in which nothing follows, too. */
+  | ({ readonly kind: 'numbers'; readonly markets: number } & TapPlace)
   /** A part of an answer: the numbers are those behind which the receiver goes on. */
   | ({
       readonly kind: 'book' | 'registry';

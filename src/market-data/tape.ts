@@ -57,14 +57,13 @@ export class Tape {
   }
 
   /**
-   * The trades with ids above this one, oldest first, `limit` at most; null where older ones among them may be gone. Above 0: those
-   * that are kept.
+   * The trades with ids above this one, oldest first, `limit` at most; null where older ones among them may be gone.
    */
   behind(tradeId: number, limit: number): readonly TradeFigures[] | null {
     let rank = 0;
     while (rank < this.length && this.at(rank).tradeId > tradeId) rank += 1;
     // mutant: tape-without-a-hole
-    if (rank === this.length && tradeId > 0 && !this.#isWhole) return null;
+    if (rank === this.length && !this.#isWhole) return null;
     return Array.from({ length: Math.min(rank, limit) }, (_, place) => this.at(rank - 1 - place));
   }
 
