@@ -541,8 +541,7 @@ export class ClearingActor implements Actor {
   }
 
   isQuiet(): boolean {
-    const isWaiting = this.#replicating?.isBegun === true || this.#replicating?.isHeld === true;
-    if (this.#restoring !== null || isWaiting) return false;
+    if (this.#restoring !== null || this.#replicating?.isWaiting === true) return false;
     return this.#gateway.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty);
   }
 

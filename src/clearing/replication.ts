@@ -45,6 +45,8 @@ export interface Replication {
   readonly inbox?: LogInbox;
   /** Called when the own last record was not in the stream, and was put into `dropped/`. */
   readonly dropped?: (sequence: Sequence) => void;
+  /** Whether the log has ended: what is on its way stays unknown, and the next start finds out. Absent: it does not end. */
+  readonly hasEnded?: () => boolean;
 }
 
 /** The end of the log to which clearing's channel from the replicator leads. */
@@ -99,6 +101,7 @@ export class Replicating {
   readonly #journal: ReplicatedJournal;
   readonly #host: ReplicationHost;
   readonly #dropped: (sequence: Sequence) => void;
+  readonly #hasEnded: () => boolean;
   /** Of records that this node makes apart from those of the actor. */
   readonly #own = new BatchBuffer();
   #role: Role = 'loading';
@@ -111,11 +114,12 @@ export class Replicating {
   #confirmed = 0 as Sequence;
   #handOver: { readonly to: string | null } | null = null;
 
-  constructor({ log, journal, dropped }: Replication, host: ReplicationHost) {
+  constructor({ log, journal, dropped, hasEnded }: Replication, host: ReplicationHost) {
     this.#log = log;
     this.#journal = journal;
     this.#host = host;
     this.#dropped = dropped ?? (() => undefined);
+    this.#hasEnded = hasEnded ?? (() => false);
   }
 
   get role(): Role {
@@ -130,6 +134,11 @@ export class Replicating {
   /** Whether effects wait for a standby: what was applied may not be announced. */
   get isHeld(): boolean {
     return this.#held !== null;
+  }
+
+  /** Whether a stop waits for what is on its way. */
+  get isWaiting(): boolean {
+    return (this.isBegun || this.isHeld) && !this.#hasEnded();
   }
 
   /** Whether the next batch may be begun now. */

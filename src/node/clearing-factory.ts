@@ -127,13 +127,15 @@ function replicationOf(
   journal: LmdbDurability,
   log: ReturnType<typeof createLogger>,
 ): Replication | null {
-  const { log: begins } = settingsOf(wiring);
+  const { log: begins, leadership: memory } = settingsOf(wiring);
   if (begins === undefined) return null;
   const end = new ClearingEnd(wiring.publication(REPLICATOR), begins);
+  const leadership = new Leadership(memory);
   return {
     log: end,
     journal,
     inbox: { channel: wiring.channelOf(REPLICATOR), hasRoom: end.hasRoom, receive: end.receive },
+    hasEnded: () => leadership.state() === 'ended',
     dropped: (sequence) =>
       log.error({ sequence }, 'the last record of the journal is not in the stream: it is kept in dropped/'),
   };

@@ -1,5 +1,5 @@
 // tier: full, 40 s
-/** A leader that is to hand over, with whatever comes between (cluster.md 7.5): a whole node over three real servers. */
+/** A leader that is to hand over or to stop, with whatever comes between (cluster.md 7.1, 7.5): a whole node over three real servers. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
@@ -34,6 +34,7 @@ suite('a step-down of a leader', { skip, timeout: 120_000 }, () => {
   let admin: StreamLog;
   let node: ReturnType<typeof spawn>;
   let ports: { readonly oms: string; readonly ops: string };
+  const data = temporaryDirectory();
   let stdout = '';
   let ending: number | null | undefined;
 
@@ -41,6 +42,35 @@ suite('a step-down of a leader', { skip, timeout: 120_000 }, () => {
   async function ask(command: object): Promise<unknown> {
     const answer = await admin.request('a', Buffer.from(JSON.stringify(command)), 2_000);
     return answer === null ? null : JSON.parse(Buffer.from(answer).toString());
+  }
+
+  /** Starts the node, and waits until it leads. */
+  async function start(): Promise<void> {
+    stdout = '';
+    ending = undefined;
+    node = spawn(process.execPath, [CLI, 'start'], {
+      env: {
+        ...bareEnvironment(),
+        ...{ RINGBOOK_OMS_PORT: '0', RINGBOOK_MDS_PORT: '0', RINGBOOK_OPS_PORT: '0' },
+        ...{ RINGBOOK_DATA_DIR: data, RINGBOOK_CLUSTER: 'venue', RINGBOOK_NODE: 'a' },
+        ...{ RINGBOOK_NATS: servers.addressOf('nats1'), RINGBOOK_NATS_CREDENTIALS_FILE: servers.credentialsOf('node') },
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    node.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    node.once('exit', (code) => {
+      ending = code;
+    });
+    const ready = await until('the node leads', () => stdout.split('\n').find((line) => line.includes('"ready"')));
+    ports = JSON.parse(ready) as typeof ports;
+  }
+
+  async function login(): Promise<PlainClient> {
+    const port = Number(new URL(ports.oms).port);
+    const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
+    return new PlainClient(new PlainKey(1), () => ({ oms: port, mds: 0 }), nowNs).login();
   }
 
   before(async () => {
@@ -62,23 +92,7 @@ suite('a step-down of a leader', { skip, timeout: 120_000 }, () => {
         await sleep(500);
       }
     }
-    node = spawn(process.execPath, [CLI, 'start'], {
-      env: {
-        ...bareEnvironment(),
-        ...{ RINGBOOK_OMS_PORT: '0', RINGBOOK_MDS_PORT: '0', RINGBOOK_OPS_PORT: '0' },
-        ...{ RINGBOOK_DATA_DIR: temporaryDirectory(), RINGBOOK_CLUSTER: 'venue', RINGBOOK_NODE: 'a' },
-        ...{ RINGBOOK_NATS: address, RINGBOOK_NATS_CREDENTIALS_FILE: credentialsFile },
-      },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    node.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-    });
-    node.once('exit', (code) => {
-      ending = code;
-    });
-    const ready = await until('the node leads', () => stdout.split('\n').find((line) => line.includes('"ready"')));
-    ports = JSON.parse(ready) as typeof ports;
+    await start();
     assert.equal((await operator(ports, 'PATCH', '/operator/settings', { acks: 'durable' })).status, 200);
   });
 
@@ -99,11 +113,7 @@ suite('a step-down of a leader', { skip, timeout: 120_000 }, () => {
   });
 
   test('is done when the servers answer again, where the lease ended while orders were drained', async () => {
-    const user = await new PlainClient(
-      new PlainKey(1),
-      () => ({ oms: Number(new URL(ports.oms).port), mds: 0 }),
-      () => BigInt(Date.now()) * 1_000_000n,
-    ).login();
+    const user = await login();
     for (const name of ['nats2', 'nats3']) servers.pause(name);
     const order = user.create({ id: 'waits-for-the-stream' });
     await sleep(100);
@@ -116,5 +126,20 @@ suite('a step-down of a leader', { skip, timeout: 120_000 }, () => {
     // Not a leader that takes no orders and keeps its lease.
     assert.equal(await until('the node ends', () => ending), 75);
     assert.match(stdout, /"handing-over"/);
+  });
+
+  test('a stop ends it with 0 within seconds where the stream does not answer, with a record on its way (cluster.md 7.1)', async () => {
+    await start();
+    const user = await login();
+    assert.equal((await user.create({ id: 'rests' })).status, 200);
+    for (const name of ['nats2', 'nats3']) servers.pause(name);
+    const cancel = user.cancel('rests');
+    await until('the lease ends', () => (stdout.includes('"stalled"') ? true : undefined));
+    // Not ALREADY_CANCELLED: the next leader may have the order open.
+    assert.equal((await user.cancel('rests')).status, 503);
+    node.kill('SIGTERM');
+    assert.equal((await cancel).status, 504);
+    assert.equal(await until('the node ends', () => ending, 15_000), 0);
+    for (const name of ['nats2', 'nats3']) servers.resume(name);
   });
 });

@@ -69,6 +69,7 @@ import {
 
 const DUPLICATE_ORDER: Reject = reject('DUPLICATE_ORDER', 'the order id is taken', 'order_id');
 const INSUFFICIENT: Reject = reject('INSUFFICIENT_INVENTORY', 'the available balance does not cover the order');
+const NOT_STORED: Reject = reject('SERVICE_UNAVAILABLE', 'the end of the order is not stored yet');
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are on their way');
 const TOO_MANY_OWN: Reject = reject(
   'SERVICE_UNAVAILABLE',
@@ -623,7 +624,10 @@ export class OrderRequests {
     return market === undefined ? rejected(NO_MARKET) : accepted([market]);
   }
 
-  /** Why a REST request about this order cannot go on: cancelled 409, otherwise finished or unknown 404 (AMB-23). */
+  /**
+   * Why a REST request about this order cannot go on: cancelled 409, otherwise finished or unknown 404 (AMB-23). How it ended is not
+   * told before it is stored where the next leader may have it open (cluster.md 7.4).
+   */
   #missing(market: MarketSlot, user: UserId, orderId: OrderId): Reject | null {
     const { orders, history } = this.#parts;
     const { marketIndex } = market.definition;
@@ -632,6 +636,8 @@ export class OrderRequests {
     const past = order ?? history.read((snapshot) => snapshot.findOrder(user, marketIndex, orderId));
     if (past === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
     const status = order === undefined ? statusOf(past) : statusOfLive(order);
+    const isStored = order === undefined || order.lastSequence <= market.decidedSequence;
+    if (!isStored && this.isStalled()) return NOT_STORED;
     return status === 'Canceled'
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');
