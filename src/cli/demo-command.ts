@@ -1,5 +1,5 @@
 /**
- * `ringbook demo crash`: a crash of a market on a node of its own, in one command. The node is a child process of the dev
+ * `ringbook demo failover`: failover-demo.ts. `ringbook demo crash`: a crash of a market on a node of its own, in one command. The node is a child process of the dev
  * profile with a data directory that is removed afterwards. `ringbook demo traders`: the demo traders against a dev node
  * that runs already.
  */
@@ -118,9 +118,10 @@ async function trade(oms: string, ops: string): Promise<ExitCode> {
 
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'play a crash of a market on a node of its own, or trade gently on a dev node',
+  summary: 'play a crash of a market, or the death of a leader, on nodes of its own; trade gently on a dev node',
   help: `usage: ringbook demo crash [options]
        ringbook demo traders [options]
+       ringbook demo failover
 
 crash
 
@@ -128,6 +129,11 @@ Starts a node of the dev profile with an empty data directory of its own, lets m
 falls by 40 % into a thin book. Prints what the node publishes: accounts at risk, liquidations, what the backstop takes over
 and sells, auto-deleveraging. Takes about a minute. Exits with 1 when the ledger does not add up or an account is left below its
 maintenance margin.
+
+failover
+Starts a cluster on this machine: three NATS servers, two nodes, a replica. Two users trade, the leader is killed with SIGKILL, and the
+standby takes over. The last line is JSON: confirmed_before, confirmed_after, lost, doubled, rto_ms. Exits with 1 when a confirmed trade
+is lost or doubled. Needs the program of a NATS server: RINGBOOK_NATS_SERVER, or Go in a clone. Takes about 20 seconds.
 
   --accounts N       of crash: leveraged accounts, ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}  (default ${ACCOUNTS})
 
@@ -142,6 +148,7 @@ ${TOKEN_HELP}
 example:
   ringbook demo crash --accounts 100
   ringbook demo traders
+  ringbook demo failover
 `,
   async run(argv) {
     const { oms, ops } = ADDRESS_OPTIONS;
@@ -149,8 +156,12 @@ example:
     const [play] = positionals;
     if (positionals.length === 1 && play === 'traders')
       return trade(checkAddress(values.oms, 'oms'), checkAddress(values.ops, 'ops'));
+    if (positionals.length === 1 && play === 'failover') {
+      const { playFailover } = await import('./failover-demo.ts');
+      return playFailover((line) => void process.stdout.write(`${line}\n`));
+    }
     if (positionals.length !== 1 || play !== 'crash')
-      throw usageError('demo plays one of two: ringbook demo crash, ringbook demo traders');
+      throw usageError('demo plays one of three: ringbook demo crash, ringbook demo traders, ringbook demo failover');
     const accounts = positiveInteger(values.accounts, '--accounts');
     if (accounts < ACCOUNTS_MIN || accounts > CRASH_ACCOUNTS_MAX) {
       throw usageError(`--accounts is ${ACCOUNTS_MIN} to ${CRASH_ACCOUNTS_MAX}`);

@@ -8,6 +8,8 @@
  * A seed gives the same faults and load, not the same timing.
  */
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { ClusterLoad } from './cluster-load.ts';
 import { type ClusterNode, ClusterWorld, type ClusterWorldOptions } from './cluster-world.ts';
 import { operator } from './node-process.ts';
@@ -24,6 +26,8 @@ const DISK_MIB = 1_300;
 const SERVER_DISK_MIB = 96;
 const STREAM_BYTES = 1 << 30;
 const CUT_MS = 2_500;
+/** Of a process whose disk is full: a restart alone does not help. */
+const DISK_FULL = 78;
 const SERVERS_DOWN_MS = 3_000;
 
 /** What a fault has to lead to: another leader, the same one, or either. */
@@ -250,7 +254,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       full.fill();
       const how = await leader.ended;
       note(`ended with ${how}`);
-      assert.equal(how, 70, leader.stderr);
+      assert.equal(how, DISK_FULL, leader.stderr);
       await untilTakenOver();
       full.empty();
       leader.launch();
@@ -266,7 +270,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       full.fill();
       const how = await standby.ended;
       note(`ended with ${how}`);
-      assert.equal(how, 70, standby.stderr);
+      assert.equal(how, DISK_FULL, standby.stderr);
       full.empty();
       standby.launch();
       await standby.until('following');
@@ -287,16 +291,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   fullStream: {
-    // When there is room again the leader's append and the takeover of the standby, which has heard nothing, are both under way.
+    // The takeover record is small: it may have room where the record of the leader had none, or come first when there is room again.
     outcome: 'either',
     weight: 2,
     play: async ({ world, leader, note }) => {
       const info = await world.admin.log.info();
       assert.ok(info !== null);
       await world.admin.log.resizeJournal(info.bytes + 65_536);
-      await eventually(() => leader.state === 'stalled');
-      await aMoment(LEASE_MS);
-      assert.ok(leader.isRunning, 'a leader without room in the stream is stalled, not over');
+      await eventually(() => leader.state === 'stalled' || !leader.isRunning);
+      await aMoment(2 * LEASE_MS);
       await world.admin.log.resizeJournal(STREAM_BYTES);
       await world.untilLeading();
       await aMoment(2 * LEASE_MS);
@@ -362,7 +365,9 @@ export async function failoverCampaign(program: string, options: FailoverOptions
     try {
       await playWorld(program, options, random, figures, faults);
     } catch (error) {
-      problems.push(`seed ${options.seed}, faults ${played} to ${played + faults}: ${String(error)}`);
+      const problem = `seed ${options.seed}, faults ${played} to ${played + faults}: ${String(error)}`;
+      problems.push(problem);
+      options.said?.(problem);
     }
     played += faults;
   }
@@ -390,7 +395,8 @@ async function playWorld(
       const disk = SmallDisk.mount(DISK_MIB);
       if (disk === null) continue;
       disks.set(node, disk);
-      node.dataDirectory = disk.directory;
+      node.dataDirectory = join(disk.directory, 'data');
+      mkdirSync(node.dataDirectory);
     }
   const load = new ClusterLoad(world, random, { perSecond });
   const watcher = new Watcher(world);
