@@ -11,6 +11,9 @@
  *   (3) An hour has at most the configured base units of a token (`approval_limits`): what a fault of the ledger, or a thief
  *       of its host, can pay before an operator looks.
  *
+ * The counts of (2) and (3) begin with what stored rows have of the last hour, at a start as at a takeover: all withdrawals, and
+ * settlements whose approval lives (executed ones leave their rows).
+ *
  * Keys stay in this object: never in a log, a message or a file of the node. Another signer, with a module of hardware or on
  * another machine, has the same method.
  */
@@ -47,6 +50,13 @@ export type SigningRequest = Approval & {
   readonly validFrom: number;
 };
 
+/** An approval of a stored row, of this node or of another one, before this signer began. */
+export interface ApprovedBefore {
+  readonly request: SigningRequest;
+  /** Whether it was signed within the last hour. */
+  readonly isOfHour: boolean;
+}
+
 /** `signatures`: 130 hex each, one for each administrator of the quorum; of a settlement one. */
 export type Signed =
   | { readonly kind: 'signed'; readonly signatures: readonly string[] }
@@ -72,12 +82,26 @@ export class KeySigner implements Signer {
   /** Base units of this hour, of tokens with a limit. */
   readonly #paid = new Map<string, bigint>();
 
-  /** @param keys 64 hex each. @param nowMs real time that never goes back. */
-  constructor(keys: readonly string[], nowMs: () => number, limits: AmountLimits = new Map()) {
+  /**
+   * @param keys 64 hex each. @param nowMs real time that never goes back.
+   * @param before what the rows have: it counts in the first hour, and no other approval of its counter is signed while it lives.
+   */
+  constructor(
+    keys: readonly string[],
+    nowMs: () => number,
+    limits: AmountLimits = new Map(),
+    before: readonly ApprovedBefore[] = [],
+  ) {
     this.#keys = new Map(keys.map((key) => [privateKeyToAddress(`0x${key}`).slice(2).toLowerCase(), `0x${key}`]));
     this.#nowMs = nowMs;
     this.#limits = limits;
     this.#hourStartedMs = nowMs();
+    const inOrder = [...before].sort((a, b) => a.request.validFrom - b.request.validFrom);
+    for (const { request, isOfHour } of inOrder) {
+      // mutant: approvals-of-before
+      if (isOfHour) this.#count(request);
+      this.#keep(request, digestOf(request));
+    }
   }
 
   /** 40 hex each. */
@@ -86,16 +110,12 @@ export class KeySigner implements Signer {
   }
 
   async sign(request: SigningRequest): Promise<Signed> {
-    const { vault, chainId } = request;
+    const { vault } = request;
     const count = request.kind === 'withdrawal' ? vault.quorum : 1;
     const keys = vault.administrators.map((address) => this.#keys.get(address)).filter((key) => key !== undefined);
     if (keys.length < count) return { kind: 'refused', reason: 'too few keys of administrators of the vault' };
     if (paysNothing(request)) return { kind: 'refused', reason: 'it pays nothing' };
-    const domain = domainHash(vault.address, chainId);
-    const digest =
-      request.kind === 'withdrawal'
-        ? withdrawalDigest(domain, request.approval)
-        : settlementDigest(domain, request.approval);
+    const digest = digestOf(request);
     const refusal = this.#remember(request, digest);
     if (refusal !== null) return { kind: 'refused', reason: refusal };
     const wanted = keys.slice(0, count);
@@ -128,13 +148,18 @@ export class KeySigner implements Signer {
     }
     const excess = this.#takeHour(request);
     if (excess !== null) return excess;
+    this.#keep(request, digest);
+    return null;
+  }
+
+  #keep(request: SigningRequest, digest: string): void {
+    const place = placeOf(request);
     this.#signed.delete(place);
     this.#signed.set(place, { digest, validUntil: request.approval.validUntil });
     for (const oldest of this.#signed.keys()) {
       if (this.#signed.size <= SIGNED_MAX) break;
       this.#signed.delete(oldest);
     }
-    return null;
   }
 
   /** Counts an approval in its hour. @returns why there is none left; then nothing was counted. */
@@ -155,15 +180,28 @@ export class KeySigner implements Signer {
     // mutant: approvals-by-amount
     if (limit !== undefined && paid > limit) return `more than ${limit} base units of ${token} in an hour`;
     const ofUser = this.#ofUser.get(user) ?? 0;
-    if (kind === 'settlement') {
-      // mutant: approvals-of-one-user
-      if (ofUser >= SETTLEMENTS_PER_USER_HOUR_MAX) return 'too many approvals of this user in an hour';
-      this.#ofUser.set(user, ofUser + 1);
-    }
-    this.#inHour[kind] += 1;
-    if (limit !== undefined) this.#paid.set(token, paid);
+    // mutant: approvals-of-one-user
+    if (kind === 'settlement' && ofUser >= SETTLEMENTS_PER_USER_HOUR_MAX)
+      return 'too many approvals of this user in an hour';
+    this.#count(request);
     return null;
   }
+
+  #count(request: SigningRequest): void {
+    const { kind, approval } = request;
+    const { user } = approval;
+    if (kind === 'settlement') this.#ofUser.set(user, (this.#ofUser.get(user) ?? 0) + 1);
+    this.#inHour[kind] += 1;
+    const { token, baseUnits } = payoutOf(request);
+    if (this.#limits.has(token)) this.#paid.set(token, (this.#paid.get(token) ?? 0n) + baseUnits);
+  }
+}
+
+function digestOf(request: SigningRequest): string {
+  const domain = domainHash(request.vault.address, request.chainId);
+  return request.kind === 'withdrawal'
+    ? withdrawalDigest(domain, request.approval)
+    : settlementDigest(domain, request.approval);
 }
 
 /** What leaves the vault. */

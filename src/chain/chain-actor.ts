@@ -13,10 +13,11 @@ import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
-import type { Amount18, Clock } from '../core/units.ts';
+import { type Amount18, type Clock, SECOND_NS } from '../core/units.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { ConfirmedBlock } from '../runtime/wall-follower.ts';
-import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
+import type { AmountLimits, ApprovedBefore, Signed, SigningRequest } from './approval-signer.ts';
+import { approvedBefore } from './approved-before.ts';
 import type { ChainKind, WatchedChain } from './chain-kind.ts';
 import { type ChainOperations, noVault, type SignedCheckpoint, type SimulatedOperations } from './chain-operations.ts';
 import type { ChainRegistry, VaultSettings } from './chain-rows.ts';
@@ -107,8 +108,10 @@ export class ChainActor implements ChainOperations {
   constructor(parts: ChainActorParts) {
     this.#parts = parts;
     const { directory, evm } = parts;
+    const before = (): readonly ApprovedBefore[] => this.#approvedBefore();
     this.#simulated = new SimulatedChains({
       ...parts,
+      approvedBefore: before,
       approvals: {
         isDue: (chainId) => this.#approvals.isDue(chainId) || this.#settlements.isDue(chainId),
         step: async (chainId) => {
@@ -118,7 +121,7 @@ export class ChainActor implements ChainOperations {
         ofWithdrawal: (chainId, user, nonce) => this.#approvals.approved(chainId, user, nonce),
       },
     });
-    this.#evm = new EvmChains({ ...parts, ...evm, dataDirectory: directory });
+    this.#evm = new EvmChains({ ...parts, ...evm, dataDirectory: directory, approvedBefore: before });
     this.#kinds = [this.#simulated, this.#evm];
     this.#approvals = new WithdrawalApprovals({
       ...this.#stepParts(),
@@ -166,6 +169,17 @@ export class ChainActor implements ChainOperations {
       isTimed: (chainId) => this.#of(chainId)?.isTimed === true,
       sign: async (request) => (this.#isHeld(request) ? null : (this.#of(request.chainId)?.sign(request) ?? null)),
     };
+  }
+
+  /** What stored rows have of approvals, those that ended a short time ago included. */
+  #approvedBefore(): readonly ApprovedBefore[] {
+    const { clock, withdrawals, settlements } = this.#parts;
+    return approvedBefore({
+      withdrawals: withdrawals(),
+      settlements: settlements(),
+      settings: (chainId) => this.#of(chainId)?.settings(chainId) ?? null,
+      nowS: Number(clock.nowNs() / SECOND_NS),
+    });
   }
 
   /** The kind of a chain; undefined for one that the node does not watch. */

@@ -19,7 +19,7 @@ import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { CheckpointTerms } from './approval-digests.ts';
-import type { AmountLimits, Signed, SigningRequest } from './approval-signer.ts';
+import type { AmountLimits, ApprovedBefore, Signed, SigningRequest } from './approval-signer.ts';
 import type { View } from './bookings.ts';
 import type { WatchedChain } from './chain-kind.ts';
 import type { EvmChainSettings, VaultSettings } from './chain-rows.ts';
@@ -40,6 +40,8 @@ export interface EvmWorkerData {
   readonly approvalKeys: readonly string[] | null;
   /** Base units an hour, by `<token>@<chain id>`: at most so much of a token is approved. */
   readonly approvalLimits: AmountLimits;
+  /** Of the rows, when the thread begins. */
+  readonly approved: readonly ApprovedBefore[];
 }
 
 type Answer = Signed | CounterAt | BlocksAgain | EscapeAnswer | boolean | null;
@@ -84,7 +86,8 @@ export type FromWatcher =
   | { readonly kind: 'answer'; readonly request: number; readonly value: Answer }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface EvmThreadParts extends EvmWorkerData {
+export interface EvmThreadParts extends Omit<EvmWorkerData, 'approved'> {
+  readonly approvedBefore: () => readonly ApprovedBefore[];
   /** Its compiled program, which calls runEvmWorker. */
   readonly entry: URL;
   /** Resolves when clearing has flushed the command. */
@@ -231,11 +234,12 @@ export class EvmThread {
   }
 
   #begin(): void {
-    const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, entry } = this.#parts;
+    const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approvedBefore, entry } = this.#parts;
+    const data = { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approved: approvedBefore() };
     // The new thread counts anew; readings of before are not compared.
     for (const chainId of this.#held.keys()) this.#messages.set(chainId, Number.POSITIVE_INFINITY);
     const worker = new Worker(entry, {
-      workerData: { dataDirectory, logLevel, logs, approvalKeys, approvalLimits } satisfies EvmWorkerData,
+      workerData: data satisfies EvmWorkerData,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     this.#worker = worker;

@@ -226,13 +226,14 @@ function workOf(
 export function runEvmWorker(): void {
   assert(!isMainThread, 'EVM chains are watched on their own thread');
   const port = must(parentPort, 'a worker has a parent');
-  const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
+  const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approved } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel, stream: new LogLane(logs, 'chain') });
   const store = new CursorStore(dataDirectory);
   const signer = new KeySigner(
     approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY],
     () => performance.now(),
     approvalLimits,
+    approved,
   );
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();

@@ -42,6 +42,12 @@ interface SettlementApprovalParts {
   readonly isTimed: (chainId: ChainId) => boolean;
 }
 
+/** What the signer is asked for. */
+export function settlementRequest(row: SettlementRow, vault: VaultSettings): SigningRequest {
+  const { chainId, validFrom } = row;
+  return { kind: 'settlement', chainId, vault, approval: settlementApprovalOf(row), validFrom };
+}
+
 /** What the signer signs for a row. */
 export function settlementApprovalOf(row: SettlementRow): SettlementApproval {
   return {
@@ -151,11 +157,10 @@ export class SettlementApprovals {
   }
 
   async #sign(row: SettlementRow): Promise<void> {
-    const { chainId, user, place, requestedNs, validFrom } = row;
+    const { chainId, user, place, requestedNs } = row;
     const vault = this.#parts.vault(chainId);
     if (vault === null) return;
-    const approval = settlementApprovalOf(row);
-    const signed = await this.#parts.sign({ kind: 'settlement', chainId, vault, approval, validFrom });
+    const signed = await this.#parts.sign(settlementRequest(row, vault));
     if (signed === null) return;
     const name = { user, place, requestedNs };
     const [signature] = signed.kind === 'signed' ? signed.signatures : [];

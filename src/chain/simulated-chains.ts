@@ -12,7 +12,7 @@ import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
 import { domainHash, settlementDigest, withdrawalDigest } from './approval-digests.ts';
-import type { KeySigner, Signed, SigningRequest } from './approval-signer.ts';
+import type { ApprovedBefore, KeySigner, Signed, SigningRequest } from './approval-signer.ts';
 import { type ChainKind, escapeText, type WatchedChain } from './chain-kind.ts';
 import {
   type ChainCounters,
@@ -78,6 +78,7 @@ interface SimulatedChainsParts {
   /** Those of before the start. */
   readonly settlements: () => Iterable<SettlementRow>;
   readonly leads?: ExecutorParts['leads'];
+  readonly approvedBefore: () => readonly ApprovedBefore[];
 }
 
 export class SimulatedChains implements ChainKind, SimulatedOperations {
@@ -152,7 +153,8 @@ export class SimulatedChains implements ChainKind, SimulatedOperations {
   /** Loaded with the first signature: viem would cost every start some 0.3 s. */
   async sign(request: SigningRequest): Promise<Signed | null> {
     this.#loadedSigner ??= import('./approval-signer.ts').then(
-      ({ KeySigner: Loaded }) => new Loaded([PUBLIC_APPROVAL_KEY], () => performance.now()),
+      ({ KeySigner: Loaded }) =>
+        new Loaded([PUBLIC_APPROVAL_KEY], () => performance.now(), undefined, this.#parts.approvedBefore()),
     );
     return (await this.#loadedSigner).sign(request);
   }

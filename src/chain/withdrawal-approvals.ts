@@ -200,12 +200,10 @@ export class WithdrawalApprovals {
     return [...rows.values()].some((row) => row.status === 'filled' && this.#maySign(row));
   }
 
-  async #sign(row: WithdrawalRow, { vault, approvalValidityS }: ApprovalChain): Promise<void> {
-    if (vault === null) return;
+  async #sign(row: WithdrawalRow, settings: ApprovalChain): Promise<void> {
+    if (settings.vault === null) return;
     const { user, place, sequence, chainId } = row;
-    const approval = approvalOf(row);
-    const validFrom = row.validUntil - approvalValidityS;
-    const signed = await this.#parts.sign({ kind: 'withdrawal', chainId, vault, approval, validFrom });
+    const signed = await this.#parts.sign(withdrawalRequest(row, settings.vault, settings));
     if (signed === null) return;
     if (signed.kind === 'signed') {
       this.#refusals.signed(chainId);
@@ -250,6 +248,16 @@ function isLapsed({ status, validUntil }: WithdrawalRow, blockTime: number): boo
 /** Whether the chain makes a step of the row due. */
 function isLive({ status }: WithdrawalRow): boolean {
   return status === 'filled' || status === 'signing' || status === 'approved';
+}
+
+/** What the signer is asked for. */
+export function withdrawalRequest(
+  row: WithdrawalRow,
+  vault: VaultSettings,
+  { approvalValidityS }: Pick<ApprovalChain, 'approvalValidityS'>,
+): SigningRequest {
+  const validFrom = row.validUntil - approvalValidityS;
+  return { kind: 'withdrawal', chainId: row.chainId, vault, approval: approvalOf(row), validFrom };
 }
 
 /** What the signer signs for a row. */

@@ -4,17 +4,20 @@ import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
 import {
   APPROVALS_PER_HOUR_MAX,
   KeySigner,
   SETTLEMENTS_PER_USER_HOUR_MAX,
   type SigningRequest,
 } from '../../src/chain/approval-signer.ts';
+import { approvedBefore } from '../../src/chain/approved-before.ts';
 import { readKeyFile } from '../../src/chain/key-file.ts';
-import { WithdrawalApprovals } from '../../src/chain/withdrawal-approvals.ts';
+import { WithdrawalApprovals, withdrawalRequest } from '../../src/chain/withdrawal-approvals.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
+import { propertyParameters } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_42 } from '../support/wire-vectors.ts';
 
@@ -42,6 +45,11 @@ const REQUEST: WithdrawalRequest = {
   approval: APPROVAL,
   validFrom: 1_900_000_000 - 3_600,
 };
+
+const ROW = {
+  ...{ user: USER_42, place: 0, sequence: 1, chainId: CHAIN, token: APPROVAL.token, asset: '0', status: 'signing' },
+  ...{ target: APPROVAL.target, epochHash: APPROVAL.epochHash, nonce: 0, validUntil: 0, payout: 0n },
+} as unknown as WithdrawalRow;
 
 type SettlementRequest = Extract<SigningRequest, { kind: 'settlement' }>;
 const SETTLEMENT_SIGNATURE =
@@ -150,6 +158,88 @@ suite('approval signer', () => {
     );
     nowMs = 3_600_000;
     assert.equal(await refusal(one, pays(9n, 2_500n)), null);
+  });
+
+  test('a signer that begins counts what the rows have of the last hour, and signs no other approval of their counters (cluster.md 8)', async () => {
+    const limits = new Map([[`${address('5a')}@${CHAIN}`, 2_500n]]);
+    const pays = (nonce: bigint, baseUnits: bigint): WithdrawalRequest => request({ nonce, baseUnits });
+    const next = new KeySigner([KEY], () => 0, limits, [
+      { request: pays(0n, 1_000n), isOfHour: true },
+      { request: pays(1n, 9_000n), isOfHour: false },
+    ]);
+    assert.match((await refusal(next, pays(2n, 1_501n))) ?? '', /more than 2500 base units/);
+    assert.match((await refusal(next, pays(0n, 999n))) ?? '', /may still live/);
+    assert.match((await refusal(next, pays(1n, 999n))) ?? '', /may still live/);
+    assert.deepEqual(await next.sign(pays(0n, 1_000n)), await signer().sign(pays(0n, 1_000n)), 'the same bytes again');
+    assert.equal(await refusal(next, pays(2n, 1_500n)), null, 'and they took nothing more');
+    assert.match((await refusal(next, pays(3n, 1n))) ?? '', /more than 2500 base units/);
+  });
+
+  test('takeovers at any moment add nothing to what an hour pays, and no counter has two approvals that live', async () => {
+    const LIMIT = 10_000n;
+    const VALIDITY_S = 3_600;
+    const T0 = 1_900_000_000;
+    const chain = { vault: VAULT, approvalValidityS: VALIDITY_S };
+    const step = fc.record({
+      kind: fc.constantFrom('withdraw', 'withdraw', 'withdraw', 'takeOver', 'end'),
+      units: fc.bigInt({ min: 1n, max: 4_000n }),
+      passS: fc.integer({ min: 0, max: 900 }),
+      isStored: fc.boolean(),
+      pick: fc.nat(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        let nowS = T0;
+        let startedS = T0;
+        const limits = new Map([[`${APPROVAL.token}@${CHAIN}`, LIMIT]]);
+        let one = new KeySigner([KEY], () => (nowS - startedS) * 1_000, limits);
+        const rows: WithdrawalRow[] = [];
+        const published = new Map<string, string>();
+        for (const { kind, units, passS, isStored, pick } of steps) {
+          nowS += passS;
+          if (kind === 'takeOver') {
+            startedS = nowS;
+            const before = approvedBefore({ withdrawals: rows, settlements: [], settings: () => chain, nowS });
+            one = new KeySigner([KEY], () => (nowS - startedS) * 1_000, limits, before);
+          } else if (kind === 'end') {
+            const at = pick % Math.max(rows.length, 1);
+            const ended = rows[at];
+            if (ended !== undefined) rows[at] = { ...ended, status: 'executed' };
+          } else {
+            const nonce = rows.length;
+            const row = {
+              ...ROW,
+              nonce,
+              payout: units,
+              validUntil: nowS + VALIDITY_S,
+              signatures: [],
+            } as WithdrawalRow;
+            const asked = withdrawalRequest(row, VAULT, chain);
+            const signed = await one.sign(asked);
+            if (signed.kind === 'refused') continue;
+            const again = await one.sign(asked);
+            assert.deepEqual(again, signed);
+            // A signature that is not stored leaves with its leader; nothing of it was published.
+            if (!isStored) continue;
+            rows.push({ ...row, status: 'approved', signatures: signed.signatures });
+            const key = `${row.user}/${nonce}`;
+            assert.ok(!published.has(key), 'of a counter one approval is published');
+            published.set(key, signed.signatures.join());
+          }
+          const ofWindow = rows.filter(
+            ({ validUntil }) => validUntil - VALIDITY_S >= startedS && nowS - startedS < 3_600,
+          );
+          const ofBefore = rows.filter(({ validUntil }) => {
+            const fromS = validUntil - VALIDITY_S;
+            return fromS < startedS && fromS > startedS - 3_600;
+          });
+          const paid = (some: readonly WithdrawalRow[]): bigint => some.reduce((sum, { payout }) => sum + payout, 0n);
+          if (ofWindow.length > 0)
+            assert.ok(paid(ofWindow) + paid(ofBefore) <= LIMIT, 'an hour pays at most its limit');
+        }
+      }),
+      propertyParameters(15),
+    );
   });
 
   test('a key file has 64 hex digits of a key, for its owner alone; faults do not show its content', () => {

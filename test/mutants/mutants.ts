@@ -2534,6 +2534,12 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/http/late-answers',
   },
   {
+    breaks: 'an hour of approvals goes on across a takeover',
+    site: 'approvals-of-before',
+    change: removed,
+    caughtBy: 'test/chain/approval-signer',
+  },
+  {
     breaks: 'a leader without its lease mines nothing on chains that a cluster shares',
     site: 'chain-of-a-stalled-leader',
     change: removed,
