@@ -74,6 +74,7 @@ suite('the page of operators in a browser', browserOptions, () => {
     await untilRow('sockets', 'oms', ([sockets = '']) => Number(sockets) >= 2);
     assert.equal(await page.locator('.tile', { hasText: 'Open orders' }).locator('.spark polyline').count(), 1);
     assert.equal(await page.locator('#trouble').isVisible(), false);
+    assert.equal(await page.locator('#cluster').isVisible(), false, 'a node of one machine has no cluster');
     assert.deepEqual(complaints(), []);
   });
 
