@@ -66,7 +66,7 @@ import { liveOrders, restore, restoredCount, sendMarketFigures } from './restori
 import type { MarketRow } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
-import { stateHash } from './state-hash.ts';
+import { hashState, stateHash } from './state-hash.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from './tables.ts';
 import { fireSome } from './triggers.ts';
 
@@ -74,6 +74,8 @@ import { fireSome } from './triggers.ts';
  * Time between two looks at the figures of the backstop, which has 254 accounts at most, and of the ledger, a sum for
  * each asset.
  */
+/** Live orders with which a leader hashes its state for a comparison of nodes: some tenths of a second, less than its lease. */
+const HASHED_ORDERS_MAX = 50_000;
 const FIGURES_SHOWN_MS = 1_000;
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
@@ -297,8 +299,17 @@ export class ClearingActor implements Actor {
       takenOver: (isEmpty) => {
         this.#restoring = this.#sendTakenOver(must(this.#replicating, 'this node is of a cluster'), isEmpty);
       },
+      stateHash: () => this.#hashForCheck(),
       step: () => this.#cycle.step(),
     };
+  }
+
+  /** Null while orders are fired, which is no part of a record, and where a leader would stand still for too long. */
+  #hashForCheck(): string | null {
+    const orders = this.ledger.markets.reduce((sum, market) => sum + market.orders.size, 0);
+    const isLeader = this.#replicating?.role === 'leading';
+    if (this.#isFiring() || (isLeader && orders > HASHED_ORDERS_MAX)) return null;
+    return this.#cycle.finish(hashState(this.ledger, nativeBytesHash()));
   }
 
   /** What a replay changes is known behind it. */

@@ -14,7 +14,15 @@ import type { Views } from '../core/views.ts';
 import { type RetriedPublication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import { LogMessage } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
-import type { BegunKind, BegunRecord, LogEvent, OpenedJournal, RecordPlace, ReplicatedLog } from './replicated-log.ts';
+import type {
+  BegunKind,
+  BegunRecord,
+  HashedState,
+  LogEvent,
+  OpenedJournal,
+  RecordPlace,
+  ReplicatedLog,
+} from './replicated-log.ts';
 import type { LogInbox } from './replication.ts';
 
 /** Records of the stream that clearing has taken and not followed yet: with so many bytes no more are taken. */
@@ -25,10 +33,13 @@ type ToLog =
   | { readonly kind: 'opened'; readonly journal: OpenedJournal; readonly hasTail: boolean; readonly tailBytes: number }
   | { readonly kind: 'begin'; readonly record: BegunKind; readonly sequence: Sequence; readonly epoch: number }
   | ({ readonly kind: 'flushed' } & RecordPlace)
+  | ({ readonly kind: 'hashed' } & HashedState)
   | { readonly kind: 'restored' };
 
 type FromLog =
   | LogEvent
+  /** The state behind this record is to be hashed. */
+  | { readonly kind: 'hashAt'; readonly sequence: Sequence }
   /** Whether effects wait for a standby from now on. */
   | { readonly kind: 'waits'; readonly forStandby: boolean };
 
@@ -37,6 +48,7 @@ interface ClearingListener {
   opened(journal: OpenedJournal, lastBytes: Uint8Array | null): void;
   begin(record: BegunRecord): void;
   flushed(place: RecordPlace): void;
+  hashed(state: HashedState): void;
   restored(): void;
 }
 
@@ -76,6 +88,7 @@ function read(typeId: number, v: Views, at: number): { readonly message: unknown
 export class ClearingEnd implements ReplicatedLog, Omit<LogInbox, 'channel'> {
   readonly aliveMs: number;
   waitsForStandby: boolean;
+  hashAt: Sequence | null = null;
   readonly #to: RetryBuffer;
   readonly #events: LogEvent[] = [];
   #taken = 0;
@@ -108,6 +121,11 @@ export class ClearingEnd implements ReplicatedLog, Omit<LogInbox, 'channel'> {
     write(this.#to, { kind: 'flushed', sequence, hash });
   }
 
+  hashed(state: HashedState): void {
+    this.hashAt = null;
+    write(this.#to, { kind: 'hashed', ...state });
+  }
+
   restored(): void {
     write(this.#to, { kind: 'restored' });
   }
@@ -119,6 +137,10 @@ export class ClearingEnd implements ReplicatedLog, Omit<LogInbox, 'channel'> {
     const event = message as FromLog;
     if (event.kind === 'waits') {
       this.waitsForStandby = event.forStandby;
+      return;
+    }
+    if (event.kind === 'hashAt') {
+      this.hashAt = event.sequence;
       return;
     }
     this.#events.push(event.kind === 'record' ? { ...event, bytes: record } : event);
@@ -174,6 +196,11 @@ export class ReplicatorEnd {
     write(this.#to, { kind: 'waits', forStandby });
   }
 
+  /** Asks once for the state behind a record; the next question takes the place of one that is not answered. */
+  askHash(sequence: Sequence): void {
+    write(this.#to, { kind: 'hashAt', sequence });
+  }
+
   receive(typeId: number, views: Views, at: number): void {
     const { message, record } = read(typeId, views, at);
     this.#on(message as ToLog, record);
@@ -195,6 +222,9 @@ export class ReplicatorEnd {
       }
       case 'flushed':
         this.#listener.flushed({ sequence: message.sequence, hash: message.hash });
+        return;
+      case 'hashed':
+        this.#listener.hashed({ sequence: message.sequence, record: message.record, state: message.state });
         return;
       case 'restored':
         this.#listener.restored();

@@ -101,7 +101,20 @@ export type LogEvent =
   /** The leadership is handed over: what is pending is drained, then the handover record is begun. `to` null: any node. */
   | { readonly kind: 'handOver'; readonly to: string | null };
 
+/** What a node has at one record, for comparisons between nodes. */
+export interface HashedState {
+  readonly sequence: Sequence;
+  /** Of the record: 32 bytes. */
+  readonly record: Uint8Array;
+  /** 64 hex digits; null where the record was passed already, orders are being fired, or a leader has too many orders. */
+  readonly state: string | null;
+}
+
 export interface ReplicatedLog {
+  /** The record behind whose application the state is to be hashed, once; null for none. Absent: it is never asked for. */
+  readonly hashAt?: Sequence | null;
+  /** Answers `hashAt`, which is null then. */
+  hashed?(state: HashedState): void;
   /** Whether effects of a batch wait for `confirmed` beside `stored`. May change at any time: read at each record. */
   readonly waitsForStandby: boolean;
   /** After so many milliseconds without a begun record an alive record is begun: a third of the lease. */

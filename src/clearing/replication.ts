@@ -20,7 +20,7 @@ import type { Effect } from './effects.ts';
 import type { Batch, ClearingInput } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { applyRecord, checkRecord, type RecordToApply } from './records.ts';
-import type { BegunKind, Campaign, LogEvent, ReplicatedLog } from './replicated-log.ts';
+import type { BegunKind, Campaign, LogEvent, RecordPlace, ReplicatedLog } from './replicated-log.ts';
 import type { ClearingState } from './state.ts';
 
 /** A batch that has so many bytes takes no further input (cluster.md 5): with what may still be added its record is below 1,000,000. */
@@ -76,6 +76,8 @@ export interface ReplicationHost {
   readonly release: (effects: readonly Effect[], timeNs: TimestampNs) => void;
   /** This node leads: everything is to be sent. @param isEmpty whether the takeover is the journal's first record. */
   readonly takenOver: (isEmpty: boolean) => void;
+  /** The hash of the state, 64 hex digits; null while it cannot be had. */
+  readonly stateHash: () => string | null;
   /** A long step is done. */
   readonly step: () => void;
 }
@@ -292,8 +294,17 @@ export class Replicating {
       // mutant: followed-record-is-applied
       applyRecord(this.#host.state(), record, []);
       this.#follows(record.sequence, record.timeNs);
+      this.#hash(record);
       this.#host.step();
     }
+  }
+
+  /** Answers a question for the state behind a record, when that is applied. */
+  #hash({ sequence, hash }: RecordPlace): void {
+    const { hashAt = null } = this.#log;
+    if (hashAt === null || sequence < hashAt) return;
+    const state = sequence === hashAt ? this.#host.stateHash() : null;
+    this.#log.hashed?.({ sequence, record: Uint8Array.from(hash), state });
   }
 
   #follows(sequence: Sequence, timeNs: TimestampNs): void {
@@ -341,6 +352,7 @@ export class Replicating {
     this.#applied = sequence;
     this.#host.applied(sequence, batch.timeNs);
     const effects = this.#host.apply(batch);
+    this.#hash(record);
     if (kind === 'takeover') this.#host.takenOver(isEmpty);
     else this.#leave({ sequence, effects, timeNs: batch.timeNs }, kind);
   }

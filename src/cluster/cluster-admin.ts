@@ -2,6 +2,8 @@
 import type { JournalInfo, StreamLogOptions } from './stream-log.ts';
 import { StreamLog } from './stream-log.ts';
 
+/** Until a record is applied that comes next. */
+const HASH_MS_MAX = 20_000;
 /** Time in which nodes answer a question to all of them. */
 const STATUS_MS = 1_000;
 /** A standby that is further behind has a lag. */
@@ -19,6 +21,14 @@ export interface MemberStatus {
   readonly data: string;
   /** Records in `dropped/` that nobody has acknowledged. */
   readonly dropped: number;
+}
+
+/** What a node has at one record. */
+interface NodeHash {
+  readonly sequence: number;
+  readonly record: string;
+  /** Null where it could not be had. */
+  readonly state: string | null;
 }
 
 export interface ClusterStatus {
@@ -106,6 +116,22 @@ export class ClusterAdmin {
     if (answer === null) return `${node} does not answer`;
     const { ok, reason } = objectOf(answer);
     return ok === true ? null : String(reason ?? 'it was refused');
+  }
+
+  /**
+   * What nodes have at one record, which all of them apply some time after they were asked.
+   *
+   * @returns null for a node that does not answer.
+   */
+  async hashes(nodes: readonly string[], sequence: number): Promise<readonly (NodeHash | null)[]> {
+    const question = Buffer.from(JSON.stringify({ command: 'hash', sequence }));
+    const answers = await Promise.all(nodes.map((node) => this.log.request(node, question, HASH_MS_MAX)));
+    return answers.map((answer) => {
+      if (answer === null) return null;
+      const { ok, sequence: at, record, state } = objectOf(answer);
+      if (ok !== true || typeof record !== 'string') return null;
+      return { sequence: Number(at), record, state: typeof state === 'string' ? state : null };
+    });
   }
 
   /** @returns names of the dropped records of a node that nobody had acknowledged; null when it does not answer. */

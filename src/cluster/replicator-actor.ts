@@ -13,6 +13,7 @@
  */
 import { ReplicatorEnd } from '../clearing/log-codec.ts';
 import type { LogEvent, OpenedJournal, RecordPlace } from '../clearing/replicated-log.ts';
+import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { Actor } from '../runtime/actor.ts';
 import type { Leadership, NodeState } from '../runtime/leadership.ts';
@@ -77,13 +78,15 @@ interface ReplicatorActorOptions {
   readonly measured: ReplicatorMeasures;
 }
 
-const COMMANDS = ['status', 'stepDown', 'promote', 'confirm', 'acknowledge'] as const;
+const COMMANDS = ['status', 'stepDown', 'promote', 'confirm', 'acknowledge', 'hash'] as const;
 
 /** A request of an operator or of another node (`rb.C.status.<node>`), and how it is answered. */
 interface NodeRequest {
   readonly command: (typeof COMMANDS)[number];
   readonly to: string | null;
   readonly standby: boolean;
+  /** Of `hash`. */
+  readonly sequence: number;
   readonly answer: (reply: object) => void;
 }
 
@@ -110,6 +113,8 @@ export class ReplicatorActor implements Actor {
   #isFit = true;
   /** The servers were looked at once: a node of production does not begin with unfit ones. */
   #isJudged = false;
+  /** Answers the question for the state behind a record. */
+  #hashing: NodeRequest['answer'] | null = null;
   #truncation: Truncation | null = null;
   #truncatedMs = Number.NEGATIVE_INFINITY;
   #isTruncating = false;
@@ -131,6 +136,10 @@ export class ReplicatorActor implements Actor {
       flushed: (place) => {
         this.#flushed = place;
         this.#replicator?.flushed(place);
+      },
+      hashed: ({ sequence, record, state }) => {
+        this.#hashing?.({ ok: true, sequence, record: Buffer.from(record).toString('hex'), state });
+        this.#hashing = null;
       },
       restored: () => undefined,
     });
@@ -349,7 +358,7 @@ export class ReplicatorActor implements Actor {
 
   // ---- requests
 
-  #requested({ command, to, standby, answer }: NodeRequest): void {
+  #requested({ command, to, standby, sequence, answer }: NodeRequest): void {
     switch (command) {
       case 'status':
         answer(this.#status());
@@ -362,6 +371,11 @@ export class ReplicatorActor implements Actor {
       case 'confirm':
         this.#confirm(standby);
         answer({ ok: true });
+        return;
+      case 'hash':
+        this.#hashing?.({ ok: false, reason: 'another question followed' });
+        this.#hashing = answer;
+        this.#end.askHash(sequence as Sequence);
         return;
       case 'acknowledge':
         answer({ ok: true, acknowledged: this.#options.dropped.acknowledge() });
@@ -436,11 +450,12 @@ function shown(name: string): string {
 
 /** What is no command is a question for the status. */
 function requestOf(bytes: Uint8Array, answer: NodeRequest['answer']): NodeRequest {
-  const { command, to, standby } = membersOf(bytes);
+  const { command, to, standby, sequence } = membersOf(bytes);
   return {
     command: COMMANDS.find((known) => known === command) ?? 'status',
     to: typeof to === 'string' ? to : null,
     standby: standby === true,
+    sequence: Number.isSafeInteger(sequence) ? Number(sequence) : 0,
     answer,
   };
 }

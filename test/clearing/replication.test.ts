@@ -555,6 +555,7 @@ class StreamActor implements Actor {
         this.end.give({ kind: isThere ? 'tailStored' : 'tailDropped' });
         if (isThere) this.#next += 1;
       },
+      hashed: () => assert.fail('no hash is asked for'),
       begin: ({ sequence, bytes }) => {
         assert.ok(stream.append(sequence, bytes));
         this.#next = sequence + 1;

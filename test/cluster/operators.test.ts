@@ -11,6 +11,13 @@ import { NatsServers, natsServer } from '../support/nats-servers.ts';
 import { eventually } from '../support/patience.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
+interface Hashed {
+  readonly node: string;
+  readonly sequence: number;
+  readonly record: string;
+  readonly state: string;
+}
+
 const program = natsServer();
 const skip = 'missing' in program ? program.missing : false;
 
@@ -92,7 +99,22 @@ suite('operators of a cluster', { skip, timeout: 300_000 }, () => {
     const joined = await commands.run('c', 'cluster', 'join', join(home, 'c2'));
     assert.equal(joined.code, 0, joined.stderr);
     await commands.launch('c', join(home, 'c2')).until('following');
-    assert.equal((await commands.run('a', 'cluster', 'check')).code, 0);
+    await eventually(async () => {
+      const [line] = (await commands.run('a', 'cluster', 'status', '--json')).lines;
+      return (line?.['members'] as readonly object[] | undefined)?.length === 3;
+    });
+    const checked = await commands.run('a', 'cluster', 'check');
+    assert.equal(checked.code, 0, checked.text + checked.stderr);
+    const { equal, complete, nodes } = checked.lines[0] as {
+      equal: boolean;
+      complete: boolean;
+      nodes: readonly Hashed[];
+    };
+    assert.deepEqual({ equal, complete, count: nodes.length }, { equal: true, complete: true, count: 3 });
+    const [one, ...others] = nodes;
+    assert.match(one?.state ?? '', /^[0-9a-f]{64}$/);
+    assert.match(one?.record ?? '', /^[0-9a-f]{64}$/);
+    for (const { node: _, ...other } of others) assert.deepEqual({ node: one?.node, ...other }, one);
   });
 });
 
