@@ -235,7 +235,6 @@ export class MarketDataPublisher {
   async #write(answer: Extract<FromTap, { kind: 'trades' }>, lines: Uint8Array): Promise<void> {
     const { servers, leads, nowMs } = this.#options;
     const market = this.#tape[answer.market];
-    // mutant: tape-answers-once
     if (market === undefined || answer.request !== market.request || !leads()) return;
     market.request = 0;
     market.busySinceMs = nowMs();

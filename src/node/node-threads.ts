@@ -136,9 +136,10 @@ export class NodeThreads {
   }
 
   #checkDirectory({ epoch }: DataLock): void {
+    const { dataDirectory } = this.config;
     this.words.setEpoch(epoch);
     // mutant: check-before-start
-    this.#check = checkBeforeStart(this.config.dataDirectory, workerEntry('check-data'), {
+    this.#check = checkBeforeStart(dataDirectory, workerEntry('check-data'), {
       progress: (done, of) => this.progress.verifying(done, of),
       printed: (line) => this.printed('check-data', line),
     });

@@ -2574,4 +2574,40 @@ export const MUTANTS: readonly Mutant[] = [
   ...LOAD,
   ...CLIENT,
   ...LEADERSHIP,
+  {
+    breaks: 'a replica reads its books anew when a message is missing',
+    site: 'replica-gap',
+    change: condition('false'),
+    caughtBy: 'test/cluster/replica-feed',
+  },
+  {
+    breaks: 'what a book reflects is not given to a replica again',
+    site: 'book-reflects-its-number',
+    change: condition('true'),
+    caughtBy: 'test/cluster/replica-feed',
+  },
+  {
+    breaks: 'a message for replicas that is lost is known to be lost',
+    site: 'lost-message-has-a-number',
+    change: condition('$& && false'),
+    caughtBy: 'test/cluster/replica-feed',
+  },
+  {
+    breaks: 'a book that is read within a message has the changes so far',
+    site: 'half-a-message-in-a-book',
+    change: removed,
+    caughtBy: 'test/cluster/replica-feed',
+  },
+  {
+    breaks: 'the tape has no hole where trades are not kept in memory any more',
+    site: 'tape-without-a-hole',
+    change: condition('false'),
+    caughtBy: 'test/cluster/replica-feed',
+  },
+  {
+    breaks: 'a replica has nothing of users',
+    site: 'replica-has-no-users',
+    change: condition('false'),
+    caughtBy: 'test/cluster/replica',
+  },
 ];
