@@ -329,7 +329,7 @@ class World {
   // ---- what happens
 
   /** @param isSplit whether the batch of the thread ends within the message. */
-  depth(pick: number, isSplit: boolean): void {
+  async depth(pick: number, isSplit: boolean): Promise<void> {
     const market = pick % MARKETS;
     const book = this.truth.books[market];
     assert.ok(book !== undefined);
@@ -340,7 +340,11 @@ class World {
       if (quantity === 0) book.delete(`${side} ${price}`);
       else book.set(`${side} ${price}`, { side, price, quantity });
       this.#source.level(market, side, price, quantity);
-      if (isSplit && change === 0) this.batch();
+      if (!isSplit || change > 0) continue;
+      this.batch();
+      // A book may be read now.
+      await this.later();
+      this.batch();
     }
     const commits = (this.truth.commits[market] ?? 0) + 1;
     this.truth.commits[market] = commits;
@@ -493,14 +497,14 @@ suite('a replica of market data', () => {
   test('a lost message is a gap that is counted, and costs no other message', async () => {
     const world = new World(() => 1);
     await world.settle();
-    for (let pick = 0; pick < 10; pick += 1) world.depth(8 * pick + 8, false);
+    for (let pick = 0; pick < 10; pick += 1) await world.depth(8 * pick + 8, false);
     world.batch();
     assert.equal(world.feed.gaps, 0);
     world.ringIsFull(true);
-    world.depth(9, false);
+    await world.depth(9, false);
     world.batch();
     world.ringIsFull(false);
-    world.depth(16, false);
+    await world.depth(16, false);
     world.batch();
     await world.settle();
     assert.equal(world.feed.gaps, 1);

@@ -448,6 +448,22 @@ export const ALERTS: readonly Alert[] = [
     action: 'A node that has just been started catches up. Else look at its disk, its CPU and its network.',
   },
   {
+    name: 'RingbookReplicaLag',
+    severity: 'warning',
+    condition: compared('ringbook_replica_lag_seconds', '>', 2),
+    summary: 'this replica is {{ $value | humanizeDuration }} behind the leader, or hears nothing',
+    action:
+      'Its clients see old books. Look at its network to the servers and its CPU; with the leader stalled it lasts until the servers have elected.',
+  },
+  {
+    name: 'RingbookReplicaGaps',
+    severity: 'warning',
+    condition: faster('ringbook_replica_gaps_total', 0.0167, '5m'),
+    summary: 'a replica misses messages again and again',
+    action:
+      'It reads its books anew each time. Look at the CPU of the replica and of the leader, and at slow consumers in the log of the servers.',
+  },
+  {
     name: 'RingbookStoreSlow',
     severity: 'warning',
     condition: slower('ringbook_replication_store_seconds', 0.05),
