@@ -54,7 +54,7 @@ export class ClusterLoad {
   /** Epochs of the leaders that the clients have moved to. */
   readonly movedTo: number[] = [];
   readonly clients: readonly RingbookClient[];
-  readonly #world: ClusterWorld;
+  readonly #world: Pick<ClusterWorld, 'client' | 'untilLeading'>;
   readonly #random: SeededRandom;
   readonly #perSecond: number;
   readonly #sentAtMs = new Map<string, number>();
@@ -63,7 +63,11 @@ export class ClusterLoad {
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(world: ClusterWorld, random: SeededRandom, { perSecond = 200 }: ClusterLoadOptions = {}) {
+  constructor(
+    world: Pick<ClusterWorld, 'client' | 'untilLeading'>,
+    random: SeededRandom,
+    { perSecond = 200 }: ClusterLoadOptions = {},
+  ) {
     this.#world = world;
     this.#random = random;
     this.#perSecond = perSecond;
@@ -121,6 +125,7 @@ export class ClusterLoad {
   }
 
   close(): void {
+    this.#isStopped = true;
     for (const end of this.#ends) end();
     for (const control of this.#controls) control.close();
     for (const client of this.clients) client.close();

@@ -295,9 +295,9 @@ export class ClusterWorld {
     return node;
   }
 
-  /** All nodes: the first one leads, the others follow. */
-  async startNodes(): Promise<void> {
-    const [first, ...others] = this.nodes;
+  /** The first one leads, the others follow. @param names default: all nodes. */
+  async startNodes(names: readonly string[] = this.nodes.map(({ name }) => name)): Promise<void> {
+    const [first, ...others] = names.map((name) => this.node(name));
     if (first === undefined) return;
     first.launch();
     await first.until('leading');
