@@ -17,6 +17,8 @@ const TOKEN = seedAddress('5a');
 const ASSET = `${TOKEN}@${CHAIN_DEV}`;
 const JUMP = 1_000_000;
 const UNIT = 10n ** 18n;
+/** On a machine with other work a leader of the default lease is stalled now and then, and refuses orders. */
+const PATIENT: ClusterWorldOptions = { members: { leaseMs: 6_000 } };
 
 class Venue {
   readonly world: ClusterWorld;
@@ -150,7 +152,7 @@ async function trade(maker: PlainClient, taker: PlainClient, price: number): Pro
 test('every row of cluster.md 8: kill -9 of the leader with `on_takeover` cancel, then a handover with keep', {
   timeout: 180_000,
 }, async (t) => {
-  await inVenue(t, {}, async (venue) => {
+  await inVenue(t, PATIENT, async (venue) => {
     const alice = venue.user(1);
     const bob = venue.user(2);
     await alice.login();
@@ -226,6 +228,8 @@ test('every row of cluster.md 8: kill -9 of the leader with `on_takeover` cancel
     const oldToken = alice.token;
     await venue.world.node('a').kill();
     await venue.follows('b', 2);
+    // Time goes on from the last record: the seconds without a leader are not in it.
+    venue.aheadNs -= 10_000_000_000n;
 
     const over = await alice.get(`/inventory/user/${alice.id}`);
     assert.deepEqual([over.status, errorOf(over).code], [401, 'UNAUTHORIZED'], 'sessions are gone');
@@ -240,7 +244,7 @@ test('every row of cluster.md 8: kill -9 of the leader with `on_takeover` cancel
     assert.deepEqual(await open(alice), [resting], 'the order of the connection is cancelled, the other rests');
     assert.deepEqual(await open(bob), [], 'the orders of a user with a timer are cancelled');
     const taken = await alice.create({ id: resting, side: 'Sell', price: 420_000 });
-    assert.match(taken.text, /DUPLICATE_ORDER|DuplicateOrder/, 'ids stay taken');
+    assert.match(taken.text, /DUPLICATE_ORDER|DuplicateOrder/, `ids stay taken: ${taken.status} ${taken.text}`);
     const again = await alice.create({ id: bound, side: 'Sell', price: 420_000 });
     assert.match(again.text, /DUPLICATE_ORDER|DuplicateOrder/, 'also of what was cancelled');
 
