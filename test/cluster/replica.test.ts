@@ -4,17 +4,20 @@
  * can be had.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { StreamLog } from '../../src/cluster/stream-log.ts';
+import { journalBounds } from '../../src/storage/journal.ts';
 import { withReader } from '../../src/tools/audit-data.ts';
 import { exportLines } from '../../src/tools/export-data.ts';
-import { type ClusterProcess, initCluster, startProcess } from '../support/cluster-processes.ts';
+import { type ClusterProcess, clusterEnvironment, initCluster, startProcess } from '../support/cluster-processes.ts';
 import { BTC, ETH } from '../support/names.ts';
 import { NatsServers, natsServer } from '../support/nats-servers.ts';
 import { OPERATOR_TOKEN } from '../support/node-process.ts';
+import { CLI } from '../support/ringbook-command.ts';
 
 const CLUSTER = 'c-1';
 const program = natsServer();
@@ -181,6 +184,17 @@ suite('a replica of market data', { skip, timeout: 240_000 }, () => {
     assert.equal((await get(`${mds}/system/leader`)).body['epoch'], 2);
     await until('the trades of both leaders', async () => (await tradesOf(mds)).length >= 60);
     assert.deepEqual(await tradesOf(mds), await tradesOf(leader.mds));
+    const { exported, last } = await withReader(b.dataDirectory, (reader) => ({
+      last: journalBounds(reader).lastSequence,
+      exported: [...exportLines(reader, 'trades')],
+    }));
+    const followed = spawnSync(process.execPath, [CLI, 'follow', '--to', `${last}`, 'trades'], {
+      env: clusterEnvironment(servers, 'f', 'follower'),
+      encoding: 'utf8',
+    });
+    assert.equal(followed.status, 0, followed.stderr);
+    const lines = followed.stdout.trimEnd().split('\n');
+    assert.deepEqual(lines.map((line) => line.replace(/"sequence":\d+,"index":\d+,/, '')).sort(), [...exported].sort());
     const wanted = await withReader(b.dataDirectory, (reader) =>
       [...exportLines(reader, 'trades')].map((line) => {
         const { market, trade_id } = JSON.parse(line) as { readonly market: string; readonly trade_id: number };
@@ -193,5 +207,8 @@ suite('a replica of market data', { skip, timeout: 240_000 }, () => {
       return wanted.every((id) => there.has(id));
     });
     assert.equal((await tape()).size, wanted.length, 'and nothing else');
+    const metrics = await (await fetch(`${ops}/metrics`)).text();
+    const lag = Number(/^ringbook_replica_lag_seconds (.*)$/m.exec(metrics)?.[1]);
+    assert.ok(lag < 2, `the replica is ${lag} s behind`);
   });
 });
