@@ -539,19 +539,4 @@ export const ALERTS: readonly Alert[] = [
     action:
       'Nothing in them was Confirmed. Read them in `dropped` of the data directory, find out why the node was over, then `ringbook cluster acknowledge NODE`.',
   },
-  {
-    name: 'RingbookReplicaGaps',
-    severity: 'warning',
-    condition: faster('ringbook_replica_gaps_total', 0.017, '5m'),
-    summary: 'a replica misses messages of the leader, {{ $value }} a second',
-    action:
-      'Its network or its CPU does not keep up: each gap costs its clients a new snapshot of the book. Another replica shares the load.',
-  },
-  {
-    name: 'RingbookReplicaLag',
-    severity: 'warning',
-    condition: compared('ringbook_replica_lag_seconds', '>', 2),
-    summary: 'a replica is {{ $value | humanizeDuration }} behind the leader',
-    action: 'Look at its CPU and its network; while nothing leads it has nothing to follow.',
-  },
 ];
