@@ -71,10 +71,8 @@ async function inArrangement<T>(
   const confirm = arrangement === 'sync' ? ['stream'] : ['stream', 'standby'];
   const world = await ClusterWorld.start(server, { members: { confirm } });
   try {
-    // A leader that needs its standby for what is Confirmed leads when both run.
-    for (const node of world.nodes) node.launch();
-    const { node } = await world.untilLeading();
-    return await use(node);
+    await world.startNodes();
+    return await use(world.node('a'));
   } finally {
     await world.close();
   }

@@ -19,7 +19,6 @@ import { playScript } from '../simulation/campaign.ts';
 import { type Histories, playAll } from '../simulation/histories.ts';
 import { Tally } from '../simulation/playing.ts';
 import { parseScript } from '../simulation/script.ts';
-import { clusterCost } from '../support/cluster-cost.ts';
 import { damageCampaign } from '../support/damage-campaign.ts';
 import { FAULT_KINDS, failoverCampaign } from '../support/failover-campaign.ts';
 import { faultSoak } from '../support/fault-soak.ts';
@@ -206,15 +205,6 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
         ...(values.standby ? { members: { confirm: ['stream', 'standby'] } } : {}),
         said: (line) => process.stderr.write(`${line}\n`),
       });
-    },
-  },
-  'cluster-cost': {
-    runs: 'seconds of load on one machine, then with confirm stream and standby, and for a new standby',
-    usually: 15,
-    run: async (seed, seconds) => {
-      const server = natsServer();
-      if ('missing' in server) return { problems: [server.missing], counts: {} };
-      return { problems: [], counts: await clusterCost(server.path, seed, seconds) };
     },
   },
   accounts: {

@@ -300,8 +300,10 @@ export class ClusterWorld {
     const [first, ...others] = names.map((name) => this.node(name));
     if (first === undefined) return;
     first.launch();
-    await first.until('leading');
+    // With `standby` in `confirm` it does not lead before another node follows.
+    await first.until('restoring');
     for (const node of others) node.launch();
+    await first.until('leading');
     for (const node of others) await node.until('following');
   }
 
