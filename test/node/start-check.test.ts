@@ -90,6 +90,8 @@ suite('the check before a start', () => {
     assert.match(await refusal(directory), /has lost its ledger\.mdb, as chains is there/);
     assert.equal(existsSync(join(directory, MAP_FILE_NAME)), false);
     rmSync(join(directory, 'chains'), { recursive: true });
+    assert.match(await refusal(directory), /has lost its ledger\.mdb, as evm is there/);
+    rmSync(join(directory, 'evm'), { recursive: true });
     const anew = await startNode({ profile: 'dev', dataDirectory: directory });
     assert.equal(await stopNode(anew), 0);
     removeDirectory(directory);
