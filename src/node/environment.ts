@@ -44,7 +44,9 @@ type NodeVariable = (typeof NODE_VARIABLES)[number];
 type FileVariable = 'RINGBOOK_OPERATOR_TOKEN';
 
 const PREFIX = 'RINGBOOK_';
-const KNOWN: ReadonlySet<string> = new Set(NODE_VARIABLES);
+/** Read by `ringbook demo failover` and by tests; a shell that has it also starts nodes. */
+const OF_COMMANDS = ['RINGBOOK_NATS_SERVER'];
+const KNOWN: ReadonlySet<string> = new Set([...NODE_VARIABLES, ...OF_COMMANDS]);
 /**
  * What Kubernetes sets for every service of a namespace, in the manner of Docker's links: for one named `ringbook` or
  * `ringbook-…` such a variable begins like ours.

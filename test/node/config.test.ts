@@ -227,6 +227,10 @@ suite('environment of a node', () => {
     );
   });
 
+  test('the variable of demo failover is no fault of a start', () => {
+    assert.deepEqual(loadConfig({ RINGBOOK_NATS_SERVER: '/usr/bin/nats-server' }), loadConfig({}));
+  });
+
   test('what Kubernetes sets for a service of this name is not ours', () => {
     const environment = {
       RINGBOOK_SERVICE_HOST: '10.0.0.1',

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bareEnvironment } from '../support/bare-environment.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
@@ -27,6 +28,7 @@ const PARTS: readonly RegExp[] = [
 suite('the crash of a market', () => {
   test('many accounts, a gap of 40 %, a thin book: liquidated, taken over, deleveraged, and the ledger adds up (LIQ-05, BKS-01, BKS-05, ADL-01, AMB-116)', async () => {
     const child = spawn(process.execPath, [CLI, 'demo', 'crash', '--accounts', '8'], {
+      env: bareEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: 4 * PATIENCE_MS,
     });
