@@ -251,7 +251,8 @@ async function catchUpRows(server: string, { missedOrders }: Size): Promise<read
     await rest(world, market, missedOrders);
     const after = (await world.admin.log.info())?.end ?? 0;
     b.launch();
-    const { atMs } = await b.until('following');
+    // A standby joins until it has read to the end of the stream.
+    const { atMs } = await b.until('joining');
     await untilCaughtUp(world, 'b');
     const seconds = (performance.now() - atMs) / 1_000;
     return [
