@@ -538,7 +538,7 @@ export interface Takeover {
   readonly run: string;
   /** Whether the record before is a handover: then no sequence jumps. */
   readonly clean: boolean;
-  /** Addresses that clients are told; null for none. */
+  /** Addresses for clients; null for none. */
   readonly oms: string | null;
   readonly mds: string | null;
 }

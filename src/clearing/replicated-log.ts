@@ -78,7 +78,7 @@ export interface Campaign {
   readonly node: string;
   /** Random for each process: tells an own record from one of an earlier run. */
   readonly run: string;
-  /** Addresses that clients are told; null for none. */
+  /** Addresses for clients; null for none. */
   readonly oms: string | null;
   readonly mds: string | null;
 }

@@ -481,7 +481,7 @@ export interface LeadershipRow {
   /** Name of the node; '' of epoch 0. */
   readonly node: string;
   readonly run: string;
-  /** Addresses that clients are told; null for none. */
+  /** Addresses for clients; null for none. */
   readonly oms: string | null;
   readonly mds: string | null;
   /** Whether it has handed over, and to which node; a node of null is any. */

@@ -45,7 +45,7 @@ The configuration is that of a node: RINGBOOK_CONFIG, or RINGBOOK_CLUSTER, RINGB
   check      every node's hash of the same record, and of its state behind it; a leader with more than 50,000 orders has no
              hash of its state. Exit 0: all have one and they are equal
   acknowledge
-             somebody has looked at the records in "dropped" of the data directory of NODE, which the stream did not take
+             an operator has looked at the records in "dropped" of the data directory of NODE, which the stream did not take
   restore-stream
              after STREAM_LOST_RECORDS, with all nodes stopped: appends what the stream has lost from the journal of DIR.
              OTHER are the data directories of all other nodes, here or copied here: none may have more. Prints a line of

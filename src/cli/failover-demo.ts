@@ -143,7 +143,7 @@ export async function playFailover(print: (line: string) => void): Promise<ExitC
     const told = confirmed.length;
     await whenTrue('trades are confirmed by b', () => confirmed.length >= told + CONFIRMED_AFTER);
     await traders.stop();
-    // What is told from here on may be missing in a history that is read meanwhile.
+    // A trade published from here on may be missing in a history that is read meanwhile.
     const toldAll = [...confirmed];
     const report = reportOf({ told: toldAll, history: await traders.history(), before, killedAtMs, receivedAtMs });
     print(JSON.stringify(report));

@@ -31,7 +31,7 @@ export function isLeaseOver(sent: Instant | null, now: Instant, leaseMs: number)
   return now.monotonicNs >= leaseEndNs(sent, leaseMs);
 }
 
-/** How long a node that follows hears nothing before it campaigns. */
+/** How long a node that follows receives nothing before it campaigns. */
 export function silenceNs(leaseMs: number, rank: number): bigint {
   return (BigInt(leaseMs) + BigInt(rank) * 100n) * MILLISECOND_NS;
 }

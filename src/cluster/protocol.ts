@@ -52,7 +52,7 @@ export interface ProtocolOptions {
   /** Whether Confirmed waits for a standby as well. */
   readonly standby: boolean;
   readonly dataVersion: string;
-  /** Reads a record. Null when it is damaged or calls itself another sequence. */
+  /** Reads a record. Null when it is damaged or has another sequence in its header. */
   readonly readHead: (bytes: Uint8Array, sequence: number) => RecordHead | null;
 }
 

@@ -12,7 +12,7 @@ import { ReplicaFeed } from './replica-feed.ts';
 import { StreamLog, type StreamLogOptions } from './stream-log.ts';
 
 const RECONNECT_MS = 250;
-/** The servers elect within 9 s, in which a leader may publish nothing; a replica that hears nothing for longer serves old books. */
+/** The servers elect within 9 s, in which a leader may publish nothing; a replica that receives nothing for longer serves old books. */
 const SILENCE_MS_MAX = 10_000;
 
 interface ReplicaActorOptions {

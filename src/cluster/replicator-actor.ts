@@ -24,6 +24,7 @@ import type { ToMain, ToStream } from './link.ts';
 import { MarketDataPublisher } from './market-data-publisher.ts';
 import { recordAgeSeconds } from './record-head.ts';
 import { Replicator, type ReplicatorOptions } from './replicator.ts';
+import { rememberNode } from './standbys.ts';
 import { type JournalInfo, StreamLog, type StreamLogOptions } from './stream-log.ts';
 import { Truncation } from './truncation.ts';
 
@@ -36,7 +37,6 @@ const TRUNCATIONS_PER_SNAPSHOT = 48;
 const TRUNCATION_MS_MAX = 300_000;
 /** A standby that has not reported for so long is none. */
 const STANDBY_MS = 1_000;
-const NODES_MAX = 64;
 
 /** What operators measure; plain functions. */
 export interface ReplicatorMeasures {
@@ -412,13 +412,9 @@ export class ReplicatorActor implements Actor {
     return performance.now() - (this.#reportedMs.get(node) ?? Number.NEGATIVE_INFINITY) < STANDBY_MS;
   }
 
-  /** Beyond 64 nodes the one heard of longest ago goes. */
   #reported(node: string, sequence: number): void {
     this.#truncation?.see(node, sequence, Date.now());
-    this.#reportedMs.delete(node);
-    this.#reportedMs.set(node, performance.now());
-    const [oldest] = this.#reportedMs.keys();
-    if (this.#reportedMs.size > NODES_MAX && oldest !== undefined) this.#reportedMs.delete(oldest);
+    rememberNode(this.#reportedMs, node, performance.now());
   }
 
   #status(): object {

@@ -9,6 +9,7 @@ import { MILLISECOND_NS, type Sequence } from '../core/units.ts';
 import type { NodeState } from '../runtime/leadership.ts';
 import type { AppendAnswer, ClusterEffect, ClusterEvent, StandbyReport } from './events.ts';
 import { Protocol, type ProtocolOptions } from './protocol.ts';
+import { rememberNode } from './standbys.ts';
 import type { JournalInfo, StreamLog } from './stream-log.ts';
 
 const TICK_MS = 10;
@@ -16,7 +17,6 @@ const TICK_MS = 10;
 const REPORT_MS = 250;
 /** How often a leader looks where the stream's leader is. */
 const PLACE_MS = 1_000;
-const NODES_MAX = 64;
 const HOME_CHARACTERS_MAX = 128;
 
 export interface ReplicatorOptions extends ProtocolOptions, Omit<Campaign, 'node'> {
@@ -240,13 +240,9 @@ export class Replicator {
     this.handle({ kind: 'report', report: read.report });
   }
 
-  /** Of the 64 nodes that were heard of last. */
   #homeIs(node: string, home: string | null): void {
-    this.#homes.delete(node);
-    if (home === null) return;
-    this.#homes.set(node, home);
-    const [oldest] = this.#homes.keys();
-    if (this.#homes.size > NODES_MAX && oldest !== undefined) this.#homes.delete(oldest);
+    if (home === null) this.#homes.delete(node);
+    else rememberNode(this.#homes, node, home);
   }
 
   /** The stream's leader is kept away from this machine (cluster.md 7.6), unless a server is not current. */

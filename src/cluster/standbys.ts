@@ -3,6 +3,14 @@ import type { StandbyReport } from './events.ts';
 
 const NODES_MAX = 64;
 
+/** Sets what a node has reported last. Anyone with the rights of a node may report under any name: beyond 64 the oldest goes. */
+export function rememberNode<T>(reported: Map<string, T>, node: string, value: T): void {
+  reported.delete(node);
+  reported.set(node, value);
+  const [oldest] = reported.keys();
+  if (reported.size > NODES_MAX && oldest !== undefined) reported.delete(oldest);
+}
+
 interface Seen {
   readonly report: StandbyReport;
   readonly receivedNs: bigint;
@@ -11,15 +19,12 @@ interface Seen {
 export class Standbys {
   readonly #seen = new Map<string, Seen>();
 
-  /** The last report of each node counts; beyond 64 nodes the one heard of longest ago goes. */
+  /** The last report of each node counts. */
   take(report: StandbyReport, nowNs: bigint): void {
-    this.#seen.delete(report.node);
-    this.#seen.set(report.node, { report, receivedNs: nowNs });
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > NODES_MAX && oldest !== undefined) this.#seen.delete(oldest);
+    rememberNode(this.#seen, report.node, { report, receivedNs: nowNs });
   }
 
-  /** The lowest rank, then the one that has most, of those heard of within `withinNs`; null for none. */
+  /** The lowest rank, then the one that has most, of those that reported within `withinNs`; null for none. */
   best(nowNs: bigint, withinNs: bigint): string | null {
     const fresh = [...this.#seen.values()].filter(({ receivedNs }) => nowNs - receivedNs <= withinNs);
     const [best] = fresh

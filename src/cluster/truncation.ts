@@ -5,10 +5,10 @@
  * Which nodes were seen is in the bucket as the object `nodes`, so that a node that takes over does not forget one that is away.
  */
 import { SnapshotBucket } from './snapshot-bucket.ts';
+import { rememberNode } from './standbys.ts';
 import type { StreamLog } from './stream-log.ts';
 
 const NODES = 'nodes';
-const NODES_MAX = 64;
 const NODES_BYTES_MAX = 65_536;
 const SEEN_WITHIN_MS = 86_400_000;
 const NAME_FORM = /^[a-z0-9-]{1,32}$/;
@@ -16,7 +16,7 @@ const NAME_FORM = /^[a-z0-9-]{1,32}$/;
 interface Seen {
   /** The last record that it has flushed. */
   readonly sequence: number;
-  /** By the wall clock of the leader that heard of it. */
+  /** By the wall clock of the leader that received its report. */
   readonly atMs: number;
 }
 
@@ -39,10 +39,7 @@ export class Truncation {
   see(node: string, sequence: number, atMs: number): void {
     const known = this.#seen.get(node);
     if (known !== undefined && known.atMs > atMs) return;
-    this.#seen.delete(node);
-    this.#seen.set(node, { sequence, atMs });
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > NODES_MAX && oldest !== undefined) this.#seen.delete(oldest);
+    rememberNode(this.#seen, node, { sequence, atMs });
   }
 
   /** Of a leader, now and then. @returns where the stream begins now; null when nothing was removed. @throws Error without an answer. */

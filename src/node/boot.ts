@@ -67,7 +67,7 @@ import { TableHistory } from '../storage/order-history.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { JournalKeeper } from '../tools/journal-keeper.ts';
 import { hostOfUrl, type Listening } from './addresses.ts';
-import type { ClusterConfig } from './cluster-config.ts';
+import { type ClusterConfig, sharingText } from './cluster-config.ts';
 import { ClusterMember } from './cluster-member.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
@@ -75,7 +75,6 @@ import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-thre
 import type { NodeWords } from './node-words.ts';
 import { peerChannel } from './peer-channel.ts';
 import { whenAtRest } from './quiescence.ts';
-import { sharingText } from './sharing-text.ts';
 import { WallClock } from './wall-clock.ts';
 
 const LOOK_MS = 2;

@@ -129,12 +129,24 @@ export interface ClusterConfig {
   readonly takeover: 'automatic' | 'by-operator';
   /** 0 to 100: the lowest takes over first. */
   readonly rank: number;
-  /** Addresses that clients are told; null: those of the listeners. */
+  /** Addresses for clients; null: those of the listeners. */
   readonly advertise: { readonly oms: string | null; readonly mds: string | null };
   readonly monitoring: readonly string[];
   readonly snapshots: { readonly everyMs: number; readonly keep: number };
   /** The directory of simulated chains; null: the data directory. */
   readonly chainsDirectory: string | null;
+}
+
+/** What the process that makes snapshots gets of a cluster. Secrets stay in their files. */
+export type SharingSettings = Pick<
+  ClusterConfig,
+  'name' | 'node' | 'servers' | 'credentialsFile' | 'tls' | 'snapshots'
+>;
+
+/** JSON of `SharingSettings`, as it goes to another process. */
+export function sharingText({ name, node, servers, credentialsFile, tls, snapshots }: ClusterConfig): string {
+  const settings: SharingSettings = { name, node, servers, credentialsFile, tls, snapshots };
+  return JSON.stringify(settings);
 }
 
 /** @returns null for a node of one machine. @throws ConfigError */

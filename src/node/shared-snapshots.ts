@@ -8,7 +8,7 @@ import { assert } from '../core/assert.ts';
 import type { SnapshotPlace } from '../storage/data-files.ts';
 import { DATA_VERSION } from '../storage/environment.ts';
 import { MAP_FILE_NAME } from '../storage/map-file.ts';
-import type { SharingSettings } from './sharing-text.ts';
+import type { SharingSettings } from './cluster-config.ts';
 
 /**
  * Puts a snapshot into the bucket, if that is for this node to do and due.

@@ -1,9 +1,9 @@
 /**
  * Records that were in the own journal and not in the stream of the cluster, which has others in their place or none: kept as
- * they were, one file each, until somebody has looked at them (cluster.md 7.1).
+ * they were, one file each, until an operator acknowledges them (cluster.md 7.1).
  *
  *   <data directory>/dropped/<sequence, 16 digits>-<first 16 hex digits of its hash>.record
- *                                                                                   .acknowledged   when somebody has
+ *                                                                                   .acknowledged   after that
  */
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -113,7 +113,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     outcome: 'another',
     weight: 2,
     play: async ({ leader, untilTakenOver }) => {
-      // What it appends may be stored, and it never hears of it: the standby counts silence when it has ended.
+      // What it appends may be stored, and no answer reaches it: the standby counts silence when it has ended.
       leader.link('oneWay');
       await untilTakenOver();
       leader.link('open');

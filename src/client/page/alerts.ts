@@ -451,7 +451,7 @@ export const ALERTS: readonly Alert[] = [
     name: 'RingbookReplicaLag',
     severity: 'warning',
     condition: compared('ringbook_replica_lag_seconds', '>', 2),
-    summary: 'this replica is {{ $value | humanizeDuration }} behind the leader, or hears nothing',
+    summary: 'this replica is {{ $value | humanizeDuration }} behind the leader, or receives nothing',
     action:
       'Its clients see old books. Look at its network to the servers and its CPU; with the leader stalled it lasts until the servers have elected.',
   },

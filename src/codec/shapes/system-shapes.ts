@@ -22,7 +22,7 @@ export const SYSTEM_STATUS: Shape = named(
   }),
 );
 
-const LEADER_ADDRESS: Shape = described(nullable(TEXT), 'the address that clients are told; null: none is');
+const LEADER_ADDRESS: Shape = described(nullable(TEXT), 'the address for clients; null: it has none');
 
 export const LEADER: Shape = named(
   'Leader',
