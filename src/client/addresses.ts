@@ -10,6 +10,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
 import { invalidArgument, RingbookError } from './errors.ts';
 import type { SocketTarget } from './http-transport.ts';
+import { Lifetime } from './lifetime.ts';
 
 /** Whom a client uses in a cluster. */
 export interface LeaderAddress {
@@ -43,6 +44,8 @@ export type Served = 'leader' | 'any';
 export class Addresses {
   /** As the caller gave them. */
   readonly all: readonly string[];
+  /** Of the client that has them. */
+  readonly lifetime: Lifetime;
   readonly #served: Served;
   readonly #probe: Probe;
   readonly #onMoved: (leader: LeaderAddress) => void;
@@ -56,10 +59,12 @@ export class Addresses {
     served: Served,
     probe: Probe,
     onMoved: (leader: LeaderAddress) => void = () => undefined,
+    lifetime: Lifetime = new Lifetime(),
   ) {
     const [first] = all;
     if (first === undefined || all.length > ADDRESSES_MAX) throw invalidArgument(`1 to ${ADDRESSES_MAX} addresses`);
     this.all = all;
+    this.lifetime = lifetime;
     this.#served = served;
     this.#probe = probe;
     this.#onMoved = onMoved;
@@ -87,19 +92,21 @@ export class Addresses {
 
   /** Where a socket is opened; when it is lost, another address is looked for. */
   target(base: string, path: string, headers: SocketTarget['headers']): SocketTarget {
-    const { watch } = this;
-    return watch === null ? { base, path, headers } : { base, path, headers, watch, onLost: () => this.failed(base) };
+    const { watch, lifetime } = this;
+    const target = { base, path, headers, lifetime };
+    return watch === null ? target : { ...target, watch, onLost: () => this.failed(base) };
   }
 
   /**
    * Calls `attempt` with the address in use, and with the one that is found where that does not serve: only for what had no
    * effect (`isUnserved`), so it may be called again.
    *
-   * @throws RingbookError the last refusal, when no address served within 15 s.
+   * @throws RingbookError the last refusal, when no address served within 15 s; CLIENT_CLOSED.
    */
   async serve<T>(attempt: (base: string) => Promise<T>, mayRepeat: (error: RingbookError) => boolean): Promise<T> {
     const untilMs = performance.now() + SEARCH_MS_MAX;
     for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
+      this.lifetime.check();
       const base = this.#base;
       try {
         return await attempt(base);
@@ -111,7 +118,7 @@ export class Addresses {
         }
       }
       const isFound = await this.failed(base);
-      if (!isFound || this.#base === base) await new Promise((done) => setTimeout(done, pauseMs));
+      if (!isFound || this.#base === base) await this.lifetime.pause(pauseMs);
     }
   }
 

@@ -20,7 +20,7 @@ import type { AccountSigners, CoSignatures } from './action-signers.ts';
 import { Addresses, isUnserved, type LeaderAddress, type Probe } from './addresses.ts';
 import type { LimitOrder, MarketOrder, Order } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
-import { BATCH_LIST, batchItems, ControlConnection, type ControlOptions } from './control.ts';
+import { BATCH_LIST, batchItems, type ControlConnecting, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument, type RingbookError } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
 import {
@@ -32,6 +32,7 @@ import {
   type SocketTarget,
 } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
+import { Lifetime } from './lifetime.ts';
 import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
 import { LiveBook } from './live-book.ts';
 import { MarginClient } from './margin.ts';
@@ -184,6 +185,7 @@ export class RingbookClient {
   readonly margin: MarginClient;
   /** Orders and trades with filters, names of sub-accounts, what positions cost. */
   readonly history: UserReads;
+  readonly #lifetime = new Lifetime();
   readonly #omsAddresses: Addresses;
   readonly #mdsAddresses: Addresses | null;
   readonly #oms: HttpTransport;
@@ -199,10 +201,10 @@ export class RingbookClient {
   constructor(options: ClientOptions) {
     this.nowNs = options.nowNs ?? systemClock();
     const { oms, mds } = options;
-    this.#omsAddresses = addressesOf(oms, 'oms', (base, path) => this.#oms.probe(base, path), options);
+    this.#omsAddresses = addressesOf(oms, 'oms', (base, path) => this.#oms.probe(base, path), this.#lifetime, options);
     this.#oms = new HttpTransport(this.#omsAddresses);
     this.#mdsAddresses =
-      mds === undefined ? null : addressesOf(mds, 'mds', (base, path) => this.#oms.probe(base, path), {});
+      mds === undefined ? null : addressesOf(mds, 'mds', (base, path) => this.#oms.probe(base, path), this.#lifetime);
     this.#mds = this.#mdsAddresses === null ? null : new HttpTransport(this.#mdsAddresses);
     this.#signers = signersOf(options);
     this.#session = this.#signers === null ? null : new Session(this.#oms, this.#signers, this.nowNs);
@@ -244,8 +246,12 @@ export class RingbookClient {
     return this.#accountSigners().userId;
   }
 
-  /** Closes idle connections. Streams and control connections are closed separately. */
+  /**
+   * Ends everything that the client has opened: streams, books, feeds, `/control`, and requests in flight, whose outcome is then
+   * unknown. It keeps no program running, and what is called afterwards is refused with CLIENT_CLOSED.
+   */
   close(): void {
+    this.#lifetime.end();
     this.#oms.close();
     this.#mds?.close();
   }
@@ -511,6 +517,7 @@ export class RingbookClient {
     const source = {
       snapshot: () => this.depth(assetId),
       diffs: (connection: Reconnect) => this.depthDiffs(assetId, connection),
+      lifetime: this.#lifetime,
     };
     return LiveBook.open(source, onChange);
   }
@@ -522,11 +529,10 @@ export class RingbookClient {
 
   // Streams
 
+  /** Connects again after a loss until it is closed, unless `reconnect` is false. */
   control(options: ControlOptions = {}): Promise<ControlConnection> {
-    return ControlConnection.open((opening) => this.#connect('/control', opening), {
-      reconnect: this.#omsAddresses.isCluster,
-      ...options,
-    });
+    const connecting: ControlConnecting = (opening) => this.#connect('/control', opening);
+    return ControlConnection.open(connecting, { reconnect: true, ...options }, this.#lifetime);
   }
 
   orderEvents(reconnect?: ResumingReconnect): Promise<EventStream<OrderEvent>> {
@@ -567,7 +573,8 @@ export class RingbookClient {
     reconnect?: ResumingReconnect,
   ): Promise<EventStream<T>> {
     const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> => this.#connect(path, opening);
-    return EventStream.open({ connect, hasEnvelopes: true, decode, ...(reconnect === undefined ? {} : { reconnect }) });
+    const options = reconnect === undefined ? {} : { reconnect };
+    return EventStream.open({ connect, hasEnvelopes: true, decode, lifetime: this.#lifetime, ...options });
   }
 
   /** A socket of the order service with the session's headers, at the address that serves. */
@@ -588,12 +595,8 @@ export class RingbookClient {
     const addresses = this.#marketData();
     const connect = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
       addresses.serve((base) => opening(addresses.target(base, path, {})), isUnserved);
-    return EventStream.open({
-      connect,
-      hasEnvelopes: false,
-      decode,
-      ...(reconnect === undefined ? {} : { reconnect }),
-    });
+    const options = reconnect === undefined ? {} : { reconnect };
+    return EventStream.open({ connect, hasEnvelopes: false, decode, lifetime: this.#lifetime, ...options });
   }
 
   #marketData(): Addresses {
@@ -652,10 +655,12 @@ function addressesOf(
   given: string | readonly string[],
   member: 'oms' | 'mds',
   probe: Probe,
-  { onReconnected }: Pick<ClientOptions, 'onReconnected'>,
+  lifetime: Lifetime,
+  { onReconnected }: Pick<ClientOptions, 'onReconnected'> = {},
 ): Addresses {
   const all = (typeof given === 'string' ? [given] : given).map((address) => baseAddress(address, member));
-  return new Addresses(all, member === 'oms' ? 'leader' : 'any', probe, (leader) => onReconnected?.(leader));
+  const served = member === 'oms' ? 'leader' : 'any';
+  return new Addresses(all, served, probe, (leader) => onReconnected?.(leader), lifetime);
 }
 
 function missingKey(): RingbookError {

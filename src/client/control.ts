@@ -14,6 +14,7 @@ import { BINARY_PROTOCOL, binaryBatch, binaryRequest, readBinaryReply } from './
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import type { SocketTarget } from './http-transport.ts';
+import type { Lifetime } from './lifetime.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
 import { openSocket, Reconnection } from './socket.ts';
@@ -35,7 +36,7 @@ export interface ControlOptions extends ConnectionEvents {
   readonly timing?: boolean;
   /**
    * A lost connection is replaced until it is closed: what was in flight fails with an unknown outcome, and nothing can be sent until
-   * `onReconnected`. Default false; with several addresses true.
+   * `onReconnected`. `client.control` has it unless it is false.
    */
   readonly reconnect?: boolean;
   /** Connected again, perhaps with another leader: read the state of what was in flight. */
@@ -99,8 +100,9 @@ export class ControlConnection {
   readonly #pending = new Map<string, Pending>();
   #report: ConnectionReport;
   #lastRequest = 0;
+  readonly #ended: (() => void) | undefined;
 
-  private constructor(connecting: ControlConnecting, options: ControlOptions) {
+  private constructor(connecting: ControlConnecting, options: ControlOptions, lifetime?: Lifetime) {
     this.#connecting = connecting;
     this.#options = options;
     this.#version = versionOf(options);
@@ -112,13 +114,27 @@ export class ControlConnection {
         if (!this.#hasEnded) options.onReconnected?.();
       },
     );
+    this.#ended = lifetime?.add(() => this.close());
   }
 
-  /** @param at one address, or what opens a connection at the one that serves. @throws RingbookError when the handshake is rejected. */
-  static async open(at: SocketTarget | ControlConnecting, options: ControlOptions = {}): Promise<ControlConnection> {
+  /**
+   * @param at one address, or what opens a connection at the one that serves.
+   * @param lifetime of the client, which closes the connection at its end.
+   * @throws RingbookError when the handshake is rejected.
+   */
+  static async open(
+    at: SocketTarget | ControlConnecting,
+    options: ControlOptions = {},
+    lifetime?: Lifetime,
+  ): Promise<ControlConnection> {
     const connecting: ControlConnecting = typeof at === 'function' ? at : (opening) => opening(at);
-    const connection = new ControlConnection(connecting, options);
-    await connection.#connect();
+    const connection = new ControlConnection(connecting, options, lifetime);
+    try {
+      await connection.#connect();
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
     return connection;
   }
 
@@ -138,6 +154,7 @@ export class ControlConnection {
       this.#failAll(code);
       this.#report.closed(code, reason.toString());
       if (this.#options.reconnect === true && !this.#hasEnded) this.#reconnection.begin();
+      else this.#ended?.();
     });
     if (this.#hasEnded) socket.close(1000);
   }
@@ -192,6 +209,7 @@ export class ControlConnection {
 
   close(): void {
     this.#hasEnded = true;
+    this.#ended?.();
     this.#reconnection.end();
     this.#socket?.close(1000);
   }

@@ -4,6 +4,7 @@
  * Codes of the service are those of wire.md 5.3. The SDK adds codes for errors on the client's side:
  *
  *   UNREACHABLE        no connection could be made; nothing was sent; retryable
+ *   CLIENT_CLOSED      the client was closed before: nothing was sent
  *   CONNECTION_CLOSED  the connection ended before the reply: the outcome is unknown
  *   CLIENT_TIMEOUT     no reply in time: the outcome is unknown
  *   INVALID_RESPONSE   the service sent a reply that violates wire.md

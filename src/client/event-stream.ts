@@ -18,6 +18,7 @@ import { isJsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
 import type { SocketTarget } from './http-transport.ts';
+import type { Lifetime } from './lifetime.ts';
 import { openSocket, Reconnection } from './socket.ts';
 
 /** How a stream deals with the end of its connection. */
@@ -47,6 +48,8 @@ export interface StreamOptions<T> {
    */
   decode(frame: JsonValue, timestampNs: bigint): readonly T[];
   readonly reconnect?: ResumingReconnect;
+  /** Of the client, which closes the stream at its end. */
+  readonly lifetime?: Lifetime;
 }
 
 const QUEUE_MAX = 65_536;
@@ -68,6 +71,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   #error: RingbookError | null = null;
   #onEnd: ((error: RingbookError | null) => void) | null = null;
   readonly #reconnection: Reconnection<boolean>;
+  readonly #ended: (() => void) | undefined;
   /** With `resume`: the number of the last event; null before the first. */
   #sequence: bigint | null = null;
 
@@ -83,12 +87,18 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
         if (!isResumed) options.reconnect?.onReconnected?.();
       },
     );
+    this.#ended = options.lifetime?.add(() => this.close());
   }
 
   /** @throws RingbookError when the first connection is rejected; later ones are retried with `reconnect`. */
   static async open<T>(options: StreamOptions<T>): Promise<EventStream<T>> {
     const stream = new EventStream(options);
-    await stream.#connect();
+    try {
+      await stream.#connect();
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
     return stream;
   }
 
@@ -240,6 +250,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#error = error;
+    this.#ended?.();
     this.#reconnection.end();
     this.#socket?.close(1000);
     if (error === null) this.#waiter?.resolve({ done: true, value: undefined });

@@ -9,6 +9,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { Addresses, isLost, isUnserved, PROBE_MS, type SocketWatch } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
+import type { Lifetime } from './lifetime.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -34,6 +35,8 @@ export interface SocketTarget {
   readonly watch?: SocketWatch;
   /** Called when an open connection ends other than by a close of the caller (1000). */
   readonly onLost?: () => unknown;
+  /** Of the client: its end ends a handshake. */
+  readonly lifetime?: Lifetime;
 }
 
 /** The client's deadline for a REST call (wire.md 1). */
@@ -54,7 +57,8 @@ export class HttpTransport {
    * With several addresses, what had no effect is repeated at the one that serves: a request without a connection, one that is
    * answered with NOT_LEADER, and reads.
    *
-   * @throws RingbookError: the service's error, UNREACHABLE, CONNECTION_CLOSED, CLIENT_TIMEOUT or INVALID_RESPONSE.
+   * @throws RingbookError: the service's error, UNREACHABLE, CONNECTION_CLOSED, CLIENT_CLOSED, CLIENT_TIMEOUT or
+   *   INVALID_RESPONSE.
    */
   exchange(exchange: HttpExchange): Promise<JsonValue> {
     const isRead = exchange.method === 'GET';
@@ -115,6 +119,10 @@ export class HttpTransport {
     const start = isSecure ? requestHttps : requestHttp;
     return new Promise((resolve, reject) => {
       const request = start(`${base}${exchange.path}`, options);
+      request.once(
+        'close',
+        this.#addresses.lifetime.add(() => request.destroy(new Error('the client was closed'))),
+      );
       let isConnected = false;
       request.once('socket', (socket) => {
         // One that another request had is connected already, and would keep a listener for each request.

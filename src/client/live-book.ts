@@ -9,6 +9,7 @@
  */
 import type { RingbookError } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
+import type { Lifetime } from './lifetime.ts';
 import { BookView, LocalBook } from './local-book.ts';
 import type { Depth } from './replies.ts';
 
@@ -18,6 +19,8 @@ export interface DepthSource {
    * A stream that reconnects automatically and reports both: diffs may have been missed without a later one as evidence.
    */
   diffs(connection: { onClosed(): void; onReconnected(): void }): Promise<EventStream<Depth>>;
+  /** Of the client, which closes the book at its end. */
+  readonly lifetime?: Lifetime;
 }
 
 /** Diffs kept while a snapshot is being read; beyond it the snapshot is read again. */
@@ -37,6 +40,7 @@ export class LiveBook extends BookView {
   #resyncs = -1;
   #retryTimer: NodeJS.Timeout | null = null;
   #isClosed = false;
+  readonly #ended: (() => void) | undefined;
 
   private constructor(source: DepthSource, onChange: (book: LiveBook) => void) {
     const book = new LocalBook();
@@ -44,14 +48,15 @@ export class LiveBook extends BookView {
     this.#book = book;
     this.#source = source;
     this.#onChange = onChange;
+    this.#ended = source.lifetime?.add(() => this.close());
   }
 
   /** @param onChange called after every snapshot and diff. @throws RingbookError when the first snapshot fails. */
   static async open(source: DepthSource, onChange: (book: LiveBook) => void = () => {}): Promise<LiveBook> {
     const live = new LiveBook(source, onChange);
     live.#isSyncing = true;
-    await live.#subscribe();
     try {
+      await live.#subscribe();
       await live.#load();
     } catch (error) {
       live.close();
@@ -67,6 +72,7 @@ export class LiveBook extends BookView {
 
   close(): void {
     this.#isClosed = true;
+    this.#ended?.();
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     this.#stream?.close();
   }

@@ -151,6 +151,7 @@ export class MarketFeed {
   #connectedAtMs = 0;
   #shortConnections = 0;
   #isClosed = false;
+  readonly #ended: () => void;
 
   private constructor(addresses: Addresses, options: FeedOptions) {
     this.#addresses = addresses;
@@ -159,12 +160,18 @@ export class MarketFeed {
       () => this.#connect(),
       () => this.#reconnected(),
     );
+    this.#ended = addresses.lifetime.add(() => this.close());
   }
 
   /** @param service address of the market-data service, or several. @throws RingbookError when the first connection is rejected. */
   static async open(service: string | Addresses, options: FeedOptions = {}): Promise<MarketFeed> {
     const feed = new MarketFeed(typeof service === 'string' ? Addresses.one(service) : service, options);
-    await feed.#connect();
+    try {
+      await feed.#connect();
+    } catch (error) {
+      feed.close();
+      throw error;
+    }
     return feed;
   }
 
@@ -232,6 +239,7 @@ export class MarketFeed {
   /** Ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
+    this.#ended();
     this.#reconnection.end();
     for (const entry of this.#entries.values()) this.#remove(entry);
     this.#socket?.close(1000);

@@ -9,12 +9,15 @@ import { parseJson } from '../codec/json-tree.ts';
 import type { SocketWatch } from './addresses.ts';
 import { errorOfEnvelope, RingbookError } from './errors.ts';
 import { connectFault, type SocketTarget, unreachableAddress } from './http-transport.ts';
+import { clientClosed } from './lifetime.ts';
 
 /** Pauses between attempts to connect. */
 export const RECONNECT_MS = 100;
 export const RECONNECT_MS_MAX = 5_000;
 const HANDSHAKE_MS_MAX = 10_000;
 const SILENCE_MS_MAX = 60_000;
+/** How long the service may take to answer a close. */
+const CLOSE_MS_MAX = 1_000;
 /** The service limits every message to 1 MiB. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 
@@ -25,13 +28,21 @@ const MESSAGE_BYTES_MAX = 1_048_576;
  */
 export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) => T): Promise<T> {
   const origin = new URL(target.base);
-  const socket = new WebSocket(`${target.base.replace(/^http/, 'ws')}${target.path}`, [...(target.protocols ?? [])], {
+  const options = {
     headers: { ...target.headers, origin: origin.origin.replace(/^ws/, 'http') },
     handshakeTimeout: target.watch?.silenceMs ?? HANDSHAKE_MS_MAX,
+    closeTimeout: CLOSE_MS_MAX,
     maxPayload: MESSAGE_BYTES_MAX,
     perMessageDeflate: false,
-  });
+  };
+  const address = `${target.base.replace(/^http/, 'ws')}${target.path}`;
+  const socket = new WebSocket(address, [...(target.protocols ?? [])], options);
   return new Promise((resolve, reject) => {
+    const settled = target.lifetime?.add(() => {
+      reject(clientClosed());
+      socket.terminate();
+    });
+    socket.once('close', () => settled?.());
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
       void refusalOf(response)
         .then(reject, reject)
@@ -39,6 +50,7 @@ export function openSocket<T>(target: SocketTarget, onOpen: (socket: WebSocket) 
     });
     socket.on('error', (error) => reject(unreachableAddress(target.base, connectFault(error))));
     socket.once('open', () => {
+      settled?.();
       cutWhenSilent(socket, target.watch ?? null);
       socket.once('close', (code) => {
         if (code !== 1000) target.onLost?.();
