@@ -15,7 +15,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { AMEND_REQUEST, CANCEL_REQUEST, CREATE_REQUEST, REPLACE_REQUEST } from '../src/codec/shapes/order-shapes.ts';
+import {
+  AMEND_REQUEST,
+  CANCEL_REQUEST,
+  CREATE_REQUEST,
+  QUOTE_SET_REQUEST,
+  REPLACE_REQUEST,
+} from '../src/codec/shapes/order-shapes.ts';
 import { camel, capital, comment, constant } from './names.ts';
 import { fieldsOfTables } from './tables.ts';
 import { plainType, WIRE_TYPES, type WireType } from './wire-types.ts';
@@ -44,6 +50,7 @@ const ACTIONS: readonly Action[] = [
   },
   { name: 'Cancel', shape: CANCEL_REQUEST, terms: 'cancel', type: 'SignedCancel' },
   { name: 'Amend', shape: AMEND_REQUEST, terms: 'request', type: 'AmendTerms' },
+  { name: 'QuoteSet', shape: QUOTE_SET_REQUEST, terms: 'quotes', type: 'SignedQuoteSet' },
 ];
 
 /** What every request has behind its own members, as far as these are not the same (SignedRequest). */
@@ -418,7 +425,8 @@ const ORIGINS: Readonly<Record<string, readonly string[]>> = {
   'codec/generated/order-json.ts': [
     ...['core/assert.ts', 'core/ids.ts', 'core/order-terms.ts', 'core/units.ts', 'codec/decode-text.ts'],
     ...['codec/json-cursor.ts', 'codec/json-shape.ts', 'codec/order-details.ts', 'codec/order-actions.ts'],
-    ...['codec/order-rules.ts', 'codec/signatures.ts', 'codec/signed-text.ts', 'codec/text-writer.ts'],
+    ...['codec/order-rules.ts', 'codec/quote-entries.ts', 'codec/signatures.ts', 'codec/signed-text.ts'],
+    'codec/text-writer.ts',
   ],
   'codec/generated/order-tables.ts': [
     ...['core/ids.ts', 'core/units.ts', 'codec/decode-text.ts', 'codec/flat-members.ts', 'codec/order-rules.ts'],

@@ -1,6 +1,6 @@
 /**
  * Reads the subset of FlatBuffers that schemas/control.fbs uses (enums, structs of scalars, tables, unions of tables, vectors
- * of bytes and of tables) and writes src/codec/generated/control-tables.ts: of every enum its values, of every struct the
+ * of bytes, of structs and of tables) and writes src/codec/generated/control-tables.ts: of every enum its values, of every struct the
  * offsets of its fields, of every table the slots of its fields in a vtable, what lies there, and the place that our own
  * writer gives it (flat-layout.ts).
  *
@@ -56,6 +56,8 @@ interface Slot {
   /** The tables that it refers to, those of a union in the order of their types. */
   readonly tables: readonly string[];
   readonly most: number;
+  /** Of a list of structs: bytes of one. */
+  readonly entryBytes: number;
 }
 
 /** The text of the generated module. @throws Error naming the place when the schema leaves the subset. */
@@ -165,7 +167,7 @@ function tableLines(groups: Groups, schema: Schema): string[] {
     const { kind, most, initial } = slot;
     const cell = `slot: ${VTABLE_HEAD_BYTES + SLOT_BYTES * index}, at: ${places[index]}`;
     const tables = slot.tables.map((table) => `${table}.table`).join(', ');
-    return `  ${slot.name}: { ${cell}, kind: '${kind}', bytes: ${slot.bytes}, alignment: ${slot.alignment}, initial: ${initial}, tables: [${tables}], most: ${most} },`;
+    return `  ${slot.name}: { ${cell}, kind: '${kind}', bytes: ${slot.bytes}, alignment: ${slot.alignment}, initial: ${initial}, tables: [${tables}], most: ${most}, entryBytes: ${slot.entryBytes} },`;
   });
   const fields = `${constant(name)}_FIELDS`;
   const vtableBytes = VTABLE_HEAD_BYTES + SLOT_BYTES * slots.length;
@@ -191,10 +193,12 @@ function tableLines(groups: Groups, schema: Schema): string[] {
 function slotsOf(field: FieldSource, { enums, unions, structs }: Schema, table: string): Slot[] {
   const { initial, most, isList } = field;
   const name = camel(field.name);
-  const plain = { name, alignment: OFFSET_BYTES, bytes: OFFSET_BYTES, initial, tables: [], most };
+  const plain = { name, alignment: OFFSET_BYTES, bytes: OFFSET_BYTES, initial, tables: [], most, entryBytes: 0 };
   if (isList) {
     if (field.type === 'ubyte') return [{ ...plain, kind: 'bytes' }];
-    if (most === 0) throw new Error(`${table}.${field.name}: a list of tables has its limit at_most`);
+    if (most === 0) throw new Error(`${table}.${field.name}: a list has its limit at_most`);
+    const entryBytes = structs.get(field.type);
+    if (entryBytes !== undefined) return [{ ...plain, kind: 'structs', entryBytes }];
     return [{ ...plain, kind: 'tables', tables: [field.type] }];
   }
   if (field.type === 'string') return [{ ...plain, kind: 'text' }];

@@ -11,12 +11,14 @@ import {
   Limit,
   MarketBase,
   MarketQuote,
+  Quote,
   Side,
   TimeInForce,
   Trigger,
   TriggerForm,
 } from '../codec/generated/control-tables.ts';
 import type { LimitDetails, NewTrigger, OrderDetails, Trigger as SignedTrigger } from '../codec/order-details.ts';
+import type { QuoteEntries } from '../codec/quote-entries.ts';
 import { type AdditionalSigner, SCHEMES } from '../codec/signatures.ts';
 import type { SpelledUser } from '../codec/signed-text.ts';
 import { must } from '../core/assert.ts';
@@ -100,6 +102,18 @@ export function rawOrUnset(raw: number | null): bigint {
 export function userVector(builder: Builder, { id, text }: SpelledUser): Offset {
   if (text !== id) throw invalidArgument('a signer is spelled with 64 lower-case hex digits');
   return builder.createByteVector(must(parseHex(id, 32), 'a user id is 32 bytes of hex'));
+}
+
+/** A text; 0 for none. */
+export function textOrNone(builder: Builder, text: string | null): Offset {
+  return text === null ? 0 : builder.createString(text);
+}
+
+/** A vector of structs `Quote`. */
+export function quotesVector(builder: Builder, entries: QuoteEntries): Offset {
+  builder.startVector(Quote.bytes, entries.length / 2, 8);
+  for (const figure of entries.toReversed()) builder.addInt64(BigInt(figure));
+  return builder.endVector();
 }
 
 /** Bytes, absent where there are none. */

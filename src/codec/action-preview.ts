@@ -24,9 +24,11 @@ import {
   AMEND_TERMS,
   CANCEL,
   CREATE,
+  QUOTE_SET,
   REPLACE,
   SIGNED_CANCEL,
   SIGNED_ORDER,
+  SIGNED_QUOTE_SET,
   SIGNED_REPLACE,
 } from './generated/order-json.ts';
 import { JsonCursor } from './json-cursor.ts';
@@ -36,7 +38,7 @@ import { STRING_DECODED_MAX } from './signed-text.ts';
 
 type AnyShape = ObjectShape<string>;
 
-export type PreviewKind = 'create' | 'replace' | 'cancel' | 'amend' | 'batch-create' | 'batch-replace';
+export type PreviewKind = 'create' | 'replace' | 'cancel' | 'amend' | 'quotes' | 'batch-create' | 'batch-replace';
 
 export type ActionPreview = FrameHead & NamedOrders;
 
@@ -53,6 +55,7 @@ const KIND: Readonly<Record<Tag, PreviewKind>> = {
   BatchCreateRequest: 'batch-create',
   BatchReplaceRequest: 'batch-replace',
   AmendOrderRequest: 'amend',
+  QuoteSetRequest: 'quotes',
 };
 
 /** Of each action its wrapper, the member of it with the terms, and these. */
@@ -61,6 +64,7 @@ const SHAPES: Readonly<Record<ControlAction, readonly [wrapper: AnyShape, inner:
   replace: [lenient(REPLACE), 'request', lenient(SIGNED_REPLACE)],
   cancel: [lenient(CANCEL), 'cancel', lenient(SIGNED_CANCEL)],
   amend: [lenient(AMEND), 'request', lenient(AMEND_TERMS)],
+  quotes: [lenient(QUOTE_SET), 'quotes', lenient(SIGNED_QUOTE_SET)],
 };
 const LISTS = objectShape(
   'skip',
@@ -174,7 +178,7 @@ function find(
   cursor.enterObject();
   for (let name = cursor.nextMember(shape); name !== null; name = cursor.nextMember(shape)) {
     if (name === inner && innerShape !== null) find(cursor, innerShape, '', null, found, isLast);
-    else if (name === 'order_id') found.orderId = cursor.readString(STRING_DECODED_MAX);
+    else if (name === 'order_id' || name === 'set_id') found.orderId = cursor.readString(STRING_DECODED_MAX);
     else if (name === 'base_asset' || name === 'asset_id') found.assetText = cursor.readString(STRING_DECODED_MAX);
     else cursor.skipValue();
     if (isLast && found.orderId !== null && found.assetText !== null) return;

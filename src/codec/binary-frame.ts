@@ -23,13 +23,24 @@ import {
 } from './control-frame.ts';
 import type { FieldLayout } from './flat-layout.ts';
 import { frameFault, loadFrame, reader, refuseFrame } from './flat-members.ts';
-import { Amend, BatchCreate, BatchReplace, Body, Cancel, Create, Frame, Replace } from './generated/control-tables.ts';
-import { amendAt, cancelAt, createAt, replaceAt } from './generated/order-tables.ts';
+import {
+  Amend,
+  BatchCreate,
+  BatchReplace,
+  Body,
+  Cancel,
+  Create,
+  Frame,
+  QuoteSet,
+  Replace,
+} from './generated/control-tables.ts';
+import { amendAt, cancelAt, createAt, quoteSetAt, replaceAt } from './generated/order-tables.ts';
 import {
   type CreateRequest,
   checkedAmend,
   checkedCancel,
   checkedCreate,
+  checkedQuoteSet,
   checkedReplace,
   type ReplaceRequest,
 } from './order-actions.ts';
@@ -43,6 +54,7 @@ const KIND_OF: Readonly<Record<number, PreviewKind>> = {
   [Body.Replace]: 'replace',
   [Body.Cancel]: 'cancel',
   [Body.Amend]: 'amend',
+  [Body.QuoteSet]: 'quotes',
   [Body.BatchCreate]: 'batch-create',
   [Body.BatchReplace]: 'batch-replace',
 };
@@ -89,6 +101,8 @@ function bodyAt(type: number, at: number): ControlBody | null {
       return { kind: 'cancel', request: checkedCancel(cancelAt(at), frameFault()) };
     case Body.Amend:
       return { kind: 'amend', request: checkedAmend(amendAt(at), frameFault()) };
+    case Body.QuoteSet:
+      return { kind: 'quotes', request: checkedQuoteSet(quoteSetAt(at), frameFault()) };
     case Body.BatchCreate:
       return { kind: 'batch-create', batch: batchAt(at, 'orders', BatchCreate.orders, createRequestAt) };
     case Body.BatchReplace:
@@ -134,6 +148,8 @@ function namedOrders(type: number, at: number): Pick<MalformedBody, 'correlation
       return found('cancel', [at], Cancel.orderId, Cancel.assetId);
     case Body.Amend:
       return found('amend', [at], Amend.orderId, Amend.baseAsset);
+    case Body.QuoteSet:
+      return found('quotes', [at], QuoteSet.setId, QuoteSet.baseAsset);
     case Body.BatchCreate:
       return found('create', itemsAt(at, BatchCreate.orders), Create.orderId, Create.baseAsset);
     case Body.BatchReplace:

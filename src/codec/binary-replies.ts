@@ -4,6 +4,7 @@
  */
 import { must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
+import { SIDE } from '../core/order-terms.ts';
 import { isRetryable, REJECT_CODE, type Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { ControlAction } from './control-frame.ts';
@@ -16,14 +17,17 @@ import {
   Detail,
   Failure,
   Frame,
+  QuoteSetAnswer,
+  RefusedQuote,
   Resync,
   Shutdown,
+  Side,
   Status,
   Submitted,
 } from './generated/control-tables.ts';
-import type { OperationView } from './operation-replies.ts';
+import { NOT_APPLIED, type OperationView } from './operation-replies.ts';
 
-const ACTION: Readonly<Record<ControlAction, number>> = {
+const ACTION: Readonly<Record<Exclude<ControlAction, 'quotes'>, number>> = {
   create: Action.Create,
   replace: Action.Replace,
   cancel: Action.Cancel,
@@ -43,7 +47,8 @@ export function binaryResponse(
   view: OperationView,
   assetText: string,
 ): Uint8Array {
-  const { orderId, reject, processedNs, hops = null } = view;
+  if (action === 'quotes') return quoteSetAnswer(requestId, view, assetText);
+  const { orderId, reject, processedNs } = view;
   const at = begin(requestId, processedNs, Body.Answer, Answer.table);
   writer.unsigned(at, Answer.action, ACTION[action]);
   writer.unsigned(at, Answer.status, reject === null ? Status.Received : Status.Rejected);
@@ -51,14 +56,45 @@ export function binaryResponse(
   writer.text(at, Answer.orderId, orderId);
   writer.text(at, Answer.assetId, assetText);
   if (reject !== null) writeReject(at, Answer, reject);
-  if (hops?.isTimed === true) {
-    writer.struct(
-      at,
-      Answer.timing,
-      TIMING.map((hop) => hops.timeOf(hop) ?? 0n),
-    );
-  }
+  writeTiming(at, Answer.timing, view);
   return writer.finish();
+}
+
+function quoteSetAnswer(requestId: bigint, view: OperationView, assetText: string): Uint8Array {
+  const { orderId, revisionNs = null, reject, processedNs, quotes = NOT_APPLIED } = view;
+  const at = begin(requestId, processedNs, Body.QuoteSetAnswer, QuoteSetAnswer.table);
+  writer.unsigned(at, QuoteSetAnswer.status, reject === null ? Status.Received : Status.Rejected);
+  writer.ulong(at, QuoteSetAnswer.processedAtNs, processedNs);
+  writer.text(at, QuoteSetAnswer.setId, orderId);
+  writer.text(at, QuoteSetAnswer.assetId, assetText);
+  if (revisionNs !== null) writer.ulong(at, QuoteSetAnswer.revision, revisionNs);
+  const { created, changed, kept, cancelled, refused, isSuperseded } = quotes;
+  writer.unsigned(at, QuoteSetAnswer.created, created);
+  writer.unsigned(at, QuoteSetAnswer.changed, changed);
+  writer.unsigned(at, QuoteSetAnswer.kept, kept);
+  writer.unsigned(at, QuoteSetAnswer.cancelled, cancelled);
+  writer.unsigned(at, QuoteSetAnswer.superseded, isSuperseded ? 1 : 0);
+  if (refused.length > 0) {
+    const list = writer.tables(at, QuoteSetAnswer.refused, refused.length);
+    for (const [index, { side, price, code }] of refused.entries()) {
+      const item = writer.item(list, index, RefusedQuote.table);
+      writer.unsigned(item, RefusedQuote.side, side === SIDE.buy ? Side.Buy : Side.Sell);
+      writer.ulong(item, RefusedQuote.price, BigInt(price));
+      writer.unsigned(item, RefusedQuote.code, must(REJECT_CODE[code], 'a code has its number'));
+    }
+  }
+  if (reject !== null) writeReject(at, QuoteSetAnswer, reject);
+  writeTiming(at, QuoteSetAnswer.timing, view);
+  return writer.finish();
+}
+
+function writeTiming(at: number, field: FieldLayout, { hops = null }: OperationView): void {
+  if (hops?.isTimed !== true) return;
+  writer.struct(
+    at,
+    field,
+    TIMING.map((hop) => hops.timeOf(hop) ?? 0n),
+  );
 }
 
 /** A batch was read: an answer to each of its orders follows (CTL-06). */

@@ -19,6 +19,7 @@
  */
 import { ACTION_BYTES_MAX, BATCH_ITEMS_MAX, SALVAGED_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
 import { JsonCursor, outerMembers } from './json-cursor.ts';
 import { choiceShape, type ObjectShape, objectShape } from './json-shape.ts';
 import { isJsonObject, type JsonValue, parseJson } from './json-tree.ts';
@@ -26,17 +27,19 @@ import {
   type AmendRequest,
   type CancelRequest,
   type CreateRequest,
+  type QuoteSetRequest,
   type ReplaceRequest,
   readAmend,
   readCancel,
   readCreate,
+  readQuoteSet,
   readReplace,
 } from './order-actions.ts';
 import { CREATE_LISTS, type OrderBatch, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
 
 /** The single actions, each with its own response. */
-export type ControlAction = 'create' | 'replace' | 'cancel' | 'amend';
+export type ControlAction = 'create' | 'replace' | 'cancel' | 'amend' | 'quotes';
 
 interface JsonHead {
   readonly version: 0 | 1;
@@ -61,6 +64,7 @@ export type ControlBody =
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
   | { readonly kind: 'amend'; readonly request: AmendRequest }
+  | { readonly kind: 'quotes'; readonly request: QuoteSetRequest }
   | { readonly kind: 'batch-create'; readonly batch: OrderBatch<CreateRequest> }
   | { readonly kind: 'batch-replace'; readonly batch: OrderBatch<ReplaceRequest> };
 
@@ -77,7 +81,10 @@ export interface MalformedBody {
 
 export interface Correlation {
   readonly action: ControlAction;
+  /** Of a quote set its id. */
   readonly orderId: string;
+  /** Of a quote set that was read. */
+  readonly revisionNs?: TimestampNs;
   /** As received: the reply repeats it exactly. */
   readonly assetText: string;
 }
@@ -96,6 +103,7 @@ const TAGS = [
   'BatchCreateRequest',
   'BatchReplaceRequest',
   'AmendOrderRequest',
+  'QuoteSetRequest',
 ] as const;
 export type Tag = (typeof TAGS)[number];
 export const TAGGED: ObjectShape<Tag> = choiceShape(TAGS);
@@ -108,6 +116,7 @@ export const FRAME: ObjectShape<Tag | EnvelopeMember> = objectShape('refuse', [
   'BatchCreateRequest?',
   'BatchReplaceRequest?',
   'AmendOrderRequest?',
+  'QuoteSetRequest?',
   'type?',
   'channel?',
   'request_id?',
@@ -242,6 +251,10 @@ function readBody(cursor: JsonCursor, tag: Tag, isLong: boolean): ControlBody | 
       const request = readAmend(cursor);
       return request === null ? null : { kind: 'amend', request };
     }
+    case 'QuoteSetRequest': {
+      const request = readQuoteSet(cursor);
+      return request === null ? null : { kind: 'quotes', request };
+    }
     case 'BatchCreateRequest': {
       const batch = readBatchCreate(cursor);
       return batch === null ? null : { kind: 'batch-create', batch };
@@ -292,6 +305,13 @@ const CORRELATED: readonly {
     action: 'amend',
     orderId: ['request', 'order_id'],
     asset: ['request', 'base_asset'],
+    batch: null,
+  },
+  {
+    tag: 'QuoteSetRequest',
+    action: 'quotes',
+    orderId: ['quotes', 'set_id'],
+    asset: ['quotes', 'base_asset'],
     batch: null,
   },
 ];

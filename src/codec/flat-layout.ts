@@ -11,10 +11,10 @@
  */
 
 /**
- * What lies in a field: a scalar or struct itself; or a u32 distance forward to a string (`text`), a vector of bytes, a
- * table, a vector of such distances (`tables`), or the table of a union, whose type lies in the slot before.
+ * What lies in a field: a scalar or struct itself; or a u32 distance forward to a string (`text`), a vector of bytes, one of
+ * structs, a table, a vector of such distances (`tables`), or the table of a union, whose type lies in the slot before.
  */
-type FieldKind = 'scalar' | 'struct' | 'text' | 'bytes' | 'table' | 'tables' | 'union-type' | 'union';
+type FieldKind = 'scalar' | 'struct' | 'text' | 'bytes' | 'structs' | 'table' | 'tables' | 'union-type' | 'union';
 
 export interface FieldLayout {
   /** Position of its slot in the vtable. */
@@ -29,8 +29,10 @@ export interface FieldLayout {
   readonly initial: number;
   /** The table it refers to; of a union one for each type from 1 on. */
   readonly tables: readonly TableLayout[];
-  /** Of `tables`: entries that are read. */
+  /** Of `tables` and `structs`: entries that are read. */
   readonly most: number;
+  /** Of `structs`: bytes of one, which begins at a multiple of 8. */
+  readonly entryBytes: number;
 }
 
 export interface TableLayout {

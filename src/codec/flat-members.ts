@@ -18,6 +18,7 @@ import {
   Limit,
   MarketBase,
   MarketQuote,
+  Quote,
   Side,
   TimeInForce,
   Trigger,
@@ -32,6 +33,7 @@ import {
   type TriggerCondition,
 } from './order-details.ts';
 import type { MemberFault } from './order-rules.ts';
+import { NO_QUOTES, type QuoteEntries } from './quote-entries.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,
   type AdditionalSigner,
@@ -138,6 +140,26 @@ export function textAt(at: number, field: FieldLayout, name: string): string {
   if (reader.referred(at, field) === 0) invalid(name, 'a missing member');
   else invalid(name, `expected UTF-8 of at most ${STRING_DECODED_MAX} characters`);
   return '';
+}
+
+/** Absent is null. */
+export function textOrNullAt(at: number, field: FieldLayout, name: string): string | null {
+  return reader.referred(at, field) === 0 ? null : textAt(at, field, name);
+}
+
+/** Absent is none. */
+export function quoteEntriesAt(at: number, field: FieldLayout, name: string): QuoteEntries {
+  const count = reader.count(at, field);
+  if (count > field.most) {
+    invalid(name, `at most ${field.most} entries`);
+    return NO_QUOTES;
+  }
+  const entries = new Array<number>(2 * count);
+  for (let index = 0; index < count; index += 1) {
+    entries[2 * index] = reader.safeOfStruct(at, field, index, Quote.price, 0);
+    entries[2 * index + 1] = reader.safeOfStruct(at, field, index, Quote.quantity, 0);
+  }
+  return entries;
 }
 
 export function userAt(at: number, field: FieldLayout, name: string): SpelledUser {

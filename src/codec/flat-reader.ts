@@ -182,6 +182,16 @@ export class FlatReader {
     return at + (this.#u32[at >> 2] as number);
   }
 
+  /**
+   * A ulong up to 2^53−1 of a struct of a list; every greater one as `instead`. @param index below `count`.
+   * @param offset of the member in its struct.
+   */
+  safeOfStruct(table: number, field: FieldLayout, index: number, offset: number, instead: number): number {
+    const at = this.referred(table, field) + OFFSET_BYTES + field.entryBytes * index + offset;
+    const upper = this.#u32[(at >> 2) + 1] as number;
+    return upper > SAFE_UPPER ? instead : upper * TWO_32 + (this.#u32[at >> 2] as number);
+  }
+
   #decoded(start: number, end: number, lengthMax: number): string | null {
     try {
       const text = utf8.decode(this.#bytes.subarray(start, end));
@@ -261,6 +271,11 @@ export class FlatReader {
     }
     const count = this.#u32[target >> 2] as number;
     const start = target + OFFSET_BYTES;
+    if (kind === 'structs') {
+      const bytes = field.entryBytes * count;
+      if (count > 0 && start % 8 !== 0) return false;
+      return start + bytes <= this.#end && this.#takes(OFFSET_BYTES + bytes);
+    }
     if (kind === 'bytes') return start + count <= this.#end && this.#takes(OFFSET_BYTES + count);
     if (kind === 'text') {
       return start + count < this.#end && this.#bytes[start + count] === 0 && this.#takes(OFFSET_BYTES + count);

@@ -2,8 +2,9 @@
  * Replies to single actions and logins: the operation response, its `/control` frames, nonce and token (wire.md 3, 7.4,
  * 10).
  */
-import { pascalCase, type Reject } from '../core/reject.ts';
-import type { TimestampNs } from '../core/units.ts';
+import { SIDE_WORD, type Side } from '../core/order-terms.ts';
+import { pascalCase, type Reject, type RejectName } from '../core/reject.ts';
+import type { RawPrice, TimestampNs } from '../core/units.ts';
 import type { ControlAction } from './control-frame.ts';
 import { errorObject } from './error-envelope.ts';
 import type { ActionHops } from './hop-times.ts';
@@ -19,7 +20,33 @@ export interface OperationView {
   readonly processedNs: TimestampNs;
   /** Hop times if the client requested them, with the time of the reply. */
   readonly hops?: ActionHops | null;
+  /** Of a quote set, whose id is `orderId`: its revision, null where it was not read. */
+  readonly revisionNs?: TimestampNs | null;
+  /** Of a quote set: what its market made of it; nothing unless given. */
+  readonly quotes?: QuoteOutcome;
 }
+
+/** Entries of a quote set by what became of them (QTE-02 to QTE-05). */
+export interface QuoteOutcome {
+  readonly created: number;
+  readonly changed: number;
+  readonly kept: number;
+  readonly cancelled: number;
+  /** Entries that were left out. */
+  readonly refused: readonly { readonly side: Side; readonly price: RawPrice; readonly code: RejectName }[];
+  /** A newer set of this id overtook it (QTE-09). */
+  readonly isSuperseded: boolean;
+}
+
+/** Of a set that changed nothing. */
+export const NOT_APPLIED: QuoteOutcome = {
+  created: 0,
+  changed: 0,
+  kept: 0,
+  cancelled: 0,
+  refused: [],
+  isSuperseded: false,
+};
 
 /** The socket's version and the request's id: the address of a control frame. */
 interface ControlAddress {
@@ -32,6 +59,7 @@ const RESPONSE_TAG: Readonly<Record<ControlAction, string>> = {
   replace: 'ReplaceOrderResponse',
   cancel: 'CancelOrderResponse',
   amend: 'AmendOrderResponse',
+  quotes: 'QuoteSetResponse',
 };
 
 export function operationResponse(view: OperationView): string {
@@ -39,9 +67,30 @@ export function operationResponse(view: OperationView): string {
 }
 
 function responseMembers(view: OperationView): string {
-  const { hops = null } = view;
-  const timing = hops?.isTimed === true ? `,"timing":${hops.timing()}` : '';
-  return `"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing}`;
+  return `"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing(view)}`;
+}
+
+function timing({ hops = null }: OperationView): string {
+  return hops?.isTimed === true ? `,"timing":${hops.timing()}` : '';
+}
+
+/** The reply to a quote set. */
+export function quoteSetResponse(view: OperationView): string {
+  return `{${quoteSetMembers(view)}}`;
+}
+
+function quoteSetMembers(view: OperationView): string {
+  const { orderId, revisionNs = null, reject, processedNs, quotes = NOT_APPLIED } = view;
+  const { created, changed, kept, cancelled, refused, isSuperseded } = quotes;
+  const left = refused.map(
+    ({ side, price, code }) =>
+      `{"side":"${SIDE_WORD[side]}","price":${price},"reason":"${code === 'WOULD_CROSS' ? 'PostOnlyWouldCross' : pascalCase(code)}"}`,
+  );
+  return (
+    `"set_id":${quote(orderId)},"revision":${revisionNs},${verdict(reject)},"created":${created},"changed":${changed},` +
+    `"kept":${kept},"cancelled":${cancelled},"refused":[${left.join(',')}],"superseded":${isSuperseded},` +
+    `"processed_at_ns":${processedNs}${timing(view)}`
+  );
 }
 
 /** The content of a REST error envelope as an additional member of a `/control` rejection; '' for `Received`. */
@@ -76,7 +125,8 @@ export function controlResponse(
   view: OperationView,
   assetText: string,
 ): string {
-  const response = `{${responseMembers(view)}${detailMember(view.reject)}}`;
+  const members = action === 'quotes' ? quoteSetMembers(view) : responseMembers(view);
+  const response = `{${members}${detailMember(view.reject)}}`;
   const frame = `{"${RESPONSE_TAG[action]}":{"response":${response},"asset_id":${quote(assetText)}}}`;
   return address.version === 0 ? frame : controlEnvelope(address, view.processedNs, frame, null);
 }

@@ -17,6 +17,7 @@
  * An amend has no signature: the session alone authorizes it, so it may only reduce, which its market judges. To order entry
  * it is a signed request without signatures, so that it is processed in its turn among the signed ones of its connection.
  */
+import { QUOTE_TEXT_BYTES_MAX } from '../core/limits.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -25,19 +26,22 @@ import {
   type AmendRequest,
   type CancelRequest,
   type CreateRequest,
+  type QuoteSetRequest,
   type ReplaceRequest,
   readAmendMembers,
   readCancelMembers,
   readCreateMembers,
+  readQuoteSetMembers,
   readReplaceMembers,
   readSignedOrder,
   type SignedOrder,
   writeSignedCancel,
   writeSignedOrder,
+  writeSignedQuoteSet,
   writeSignedReplace,
 } from './generated/order-json.ts';
 import type { JsonCursor } from './json-cursor.ts';
-import { amendFault, cancelFault, orderFault, replaceFault } from './order-rules.ts';
+import { amendFault, cancelFault, orderFault, quoteSetFault, replaceFault } from './order-rules.ts';
 import type { Signatures } from './signatures.ts';
 import { textBytes } from './text-writer.ts';
 
@@ -46,9 +50,11 @@ export type {
   AmendTerms,
   CancelRequest,
   CreateRequest,
+  QuoteSetRequest,
   ReplaceRequest,
   SignedCancel,
   SignedOrder,
+  SignedQuoteSet,
   SignedReplace,
 } from './generated/order-json.ts';
 
@@ -81,6 +87,11 @@ export function decodeAmend(bytes: Uint8Array, start: number, end: number): Outc
   return decodeText(bytes, start, end, readAmend);
 }
 
+/** As `decodeCreate`. */
+export function decodeQuoteSet(bytes: Uint8Array, start: number, end: number): Outcome<QuoteSetRequest> {
+  return decodeText(bytes, start, end, readQuoteSet);
+}
+
 /** Reads the body at the cursor. @returns null exactly when the cursor has failed. */
 export function readCreate(cursor: JsonCursor): CreateRequest | null {
   const request = readCreateMembers(cursor);
@@ -103,6 +114,12 @@ export function readCancel(cursor: JsonCursor): CancelRequest | null {
 export function readAmend(cursor: JsonCursor): AmendRequest | null {
   const request = readAmendMembers(cursor);
   return cursor.hasFailed ? null : checkedAmend(request);
+}
+
+/** As `readCreate`. */
+export function readQuoteSet(cursor: JsonCursor): QuoteSetRequest | null {
+  const request = readQuoteSetMembers(cursor);
+  return cursor.hasFailed ? null : checkedQuoteSet(request);
 }
 
 /** Completes a request of which only the members were read. @param early a fault found before; null for none. */
@@ -131,6 +148,13 @@ export function checkedCancel(request: Draft<CancelRequest>, early: Reject | nul
 export function checkedAmend(request: Draft<AmendRequest>, early: Reject | null = null): AmendRequest {
   request.postSignNs = request.amend.timestampNs;
   request.fault = early ?? amendFault(request.amend);
+  return request;
+}
+
+/** As `checkedCreate`. */
+export function checkedQuoteSet(request: Draft<QuoteSetRequest>, early: Reject | null = null): QuoteSetRequest {
+  request.fault = early ?? quoteSetFault(request.quotes);
+  if (request.fault === null) request.text = textBytes(request.quotes, writeSignedQuoteSet, QUOTE_TEXT_BYTES_MAX);
   return request;
 }
 

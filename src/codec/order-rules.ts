@@ -5,10 +5,18 @@
  * What ends in `Fault` finds a domain error, INVALID_ORDER with the invalid member or ORDER_NOT_FOUND, which is reported after
  * session, rate and signer were checked (AMB-91). A `MemberFault` is a broken shape: INVALID_REQUEST at once.
  */
-import { isNodeOrderId, parseOrderId } from '../core/ids.ts';
+import { isNodeOrderId, NODE_ORDER_PREFIX, parseOrderId } from '../core/ids.ts';
+import { PROTECTION_GROUP_BYTES_MAX, QUOTE_SET_ID_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import type { Draft } from './decode-text.ts';
-import type { AmendTerms, ReplaceRequest, SignedCancel, SignedOrder, SignedReplace } from './generated/order-json.ts';
+import type {
+  AmendTerms,
+  ReplaceRequest,
+  SignedCancel,
+  SignedOrder,
+  SignedQuoteSet,
+  SignedReplace,
+} from './generated/order-json.ts';
 import { rawFault } from './order-details.ts';
 import { NO_ASSET } from './signed-text.ts';
 
@@ -17,6 +25,10 @@ export const PROTOCOL_VERSION = 1;
 export const NO_VERSION = -1;
 const RAW_BOUNDS = 'an integer from 1 to 2^53-1';
 const ID_RULES = 'an order id is 1 to 64 of A-Z a-z 0-9 + / = _ - . : and does not begin with sys-';
+const SET_ID_RULES = `a set id is 1 to ${QUOTE_SET_ID_BYTES_MAX} of A-Z a-z 0-9 + / = _ - . and does not begin with sys-`;
+const SET_ID_FORM = new RegExp(`^(?!${NODE_ORDER_PREFIX})[A-Za-z0-9+/=_\\-.]{1,${QUOTE_SET_ID_BYTES_MAX}}$`);
+const GROUP_RULES = `a protection group has 1 to ${PROTECTION_GROUP_BYTES_MAX} characters of an order id`;
+const GROUP_FORM = new RegExp(`^[A-Za-z0-9+/=_\\-.:]{1,${PROTECTION_GROUP_BYTES_MAX}}$`);
 const GIVEN_FIGURE = `an integer from 1 to ${Number.MAX_SAFE_INTEGER}`;
 
 /** A member that breaks the shape, or is missing from it. */
@@ -76,6 +88,17 @@ export function cancelFault(cancel: SignedCancel): Reject | null {
 
 export function amendFault({ orderId, newQuantity }: AmendTerms): Reject | null {
   return changedIdFault(orderId) ?? (newQuantity === 0 ? invalidOrder('new_quantity', RAW_BOUNDS) : null);
+}
+
+/** Of ids, raw figures and version; the order of the entries is judged with their market (quote-entries.ts). */
+export function quoteSetFault(quotes: SignedQuoteSet): Reject | null {
+  if (!SET_ID_FORM.test(quotes.setId)) return invalidOrder('set_id', SET_ID_RULES);
+  const { bids, asks, protectionGroup } = quotes;
+  if (bids.includes(0)) return invalidOrder('bids', RAW_BOUNDS);
+  if (asks.includes(0)) return invalidOrder('asks', RAW_BOUNDS);
+  if (protectionGroup !== null && !GROUP_FORM.test(protectionGroup))
+    return invalidOrder('protection_group', GROUP_RULES);
+  return versionFault(quotes.protocolVersion);
 }
 
 function invalidOrder(field: string, message: string): Reject {

@@ -348,6 +348,34 @@ export interface NettingParameter {
   readonly residual: number;
 }
 
+/** The reply to a quote set: how many entries were created, changed, kept, cancelled. */
+interface QuoteSetResponse {
+  readonly setId: string;
+  /** Null where it could not be read. */
+  readonly revisionNs: bigint | null;
+  /** `Rejected` with counts: what the set adds was refused as a whole, what it takes away was applied. */
+  readonly status: 'Received' | 'Rejected';
+  readonly reason: string | null;
+  readonly created: number;
+  readonly changed: number;
+  readonly kept: number;
+  readonly cancelled: number;
+  /** Entries that were left out. */
+  readonly refused: readonly { readonly side: 'Buy' | 'Sell'; readonly price: number; readonly reason: string }[];
+  /** Under load a newer set of this id was applied in its place. */
+  readonly superseded: boolean;
+  readonly processedAtNs: bigint;
+  /** Why a set over `/control` was rejected; absent in all other replies. */
+  readonly detail?: RejectionDetail;
+  /** Only on request. */
+  readonly timing?: ActionTiming;
+}
+
+/** What is read of a quote set's response; absent parts are null. */
+export interface QuoteSetReply extends Omit<QuoteSetResponse, 'detail' | 'timing'> {
+  readonly timing: ActionTiming | null;
+}
+
 /** What is read of an operation response; absent parts are null. */
 export interface OperationReply extends Omit<OperationResponse, 'detail' | 'timing'> {
   readonly timing: ActionTiming | null;

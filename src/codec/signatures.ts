@@ -39,7 +39,8 @@ export const PERSONAL_SIGNATURE_BYTES = 65;
 export const ADDITIONAL_SIGNERS_MAX = 16;
 /**
  * A WebAuthn assertion as JSON. Its challenge is the whole signed text, in base64url inside of base64url: 16/9 of its bytes,
- * and about 350 for the rest. The longest text of today (SIGNED_TEXT_BYTES_MAX) takes 2,200 bytes, one of 2 KiB 3,990.
+ * and about 350 for the rest. The longest text of an order (SIGNED_TEXT_BYTES_MAX) takes 2,200 bytes, one of 2 KiB 3,990: a quote set with
+ * a WebAuthn co-signer has a text of at most 2,100 bytes.
  */
 export const ASSERTION_BYTES_MAX = 4_096;
 /**

@@ -6,7 +6,7 @@
  * A chunk stays while one of its bytes is in use: bytes that are kept for longer than a request are copied.
  */
 import { assert } from '../core/assert.ts';
-import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { SIGNED_TEXT_BYTES_MAX, VERIFIED_TEXT_BYTES_MAX } from '../core/limits.ts';
 
 const CHUNK_BYTES = 65_536;
 const ZERO = 0x30;
@@ -21,12 +21,15 @@ export class TextWriter {
   /** First byte of the text that is being written, and the position behind its last one. */
   #start = 0;
   #at = 0;
+  #bytesMax = SIGNED_TEXT_BYTES_MAX;
   readonly #u64 = new BigUint64Array(1);
   readonly #halves = new Uint32Array(this.#u64.buffer);
 
-  /** Begins a text; one that was not ended is dropped. */
-  begin(): void {
-    if (this.#start + SIGNED_TEXT_BYTES_MAX > CHUNK_BYTES) {
+  /** Begins a text of at most so many bytes; one that was not ended is dropped. */
+  begin(bytesMax: number = SIGNED_TEXT_BYTES_MAX): void {
+    assert(bytesMax <= VERIFIED_TEXT_BYTES_MAX, 'no signed text is longer');
+    this.#bytesMax = bytesMax;
+    if (this.#start + bytesMax > CHUNK_BYTES) {
       this.#chunk = new Uint8Array(CHUNK_BYTES);
       this.#start = 0;
     }
@@ -36,7 +39,7 @@ export class TextWriter {
   /** @returns the bytes of the text. @throws InvariantError when it is too long. */
   end(): Uint8Array {
     const length = this.#at - this.#start;
-    assert(length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
+    assert(length <= this.#bytesMax, 'a signed text is within its limit');
     const text = new Uint8Array(this.#chunk.buffer, this.#start, length);
     this.#start = this.#at;
     return text;
@@ -146,9 +149,13 @@ export function requestBytes(bytes: Uint8Array, count: number): Uint8Array {
   return threadText.end();
 }
 
-/** The bytes that `write` makes. It calls nothing that writes another text. */
-export function textBytes<Value>(value: Value, write: (text: TextWriter, value: Value) => void): Uint8Array {
-  threadText.begin();
+/** The bytes that `write` makes, at most `bytesMax`. It calls nothing that writes another text. */
+export function textBytes<Value>(
+  value: Value,
+  write: (text: TextWriter, value: Value) => void,
+  bytesMax: number = SIGNED_TEXT_BYTES_MAX,
+): Uint8Array {
+  threadText.begin(bytesMax);
   write(threadText, value);
   return threadText.end();
 }

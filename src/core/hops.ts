@@ -49,6 +49,7 @@ export const ACTIONS = [
   'replace',
   'cancel',
   'amend',
+  'quotes',
   'batch-create',
   'batch-replace',
   'cancel-all',
@@ -58,7 +59,7 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 /** Actions that name one market, or may do so: these and the orders of batches are counted by market too. */
-export const NAMING_ACTIONS = ['create', 'replace', 'cancel', 'amend', 'cancel-all', 'cancel-batch'] as const;
+export const NAMING_ACTIONS = ['create', 'replace', 'cancel', 'amend', 'quotes', 'cancel-all', 'cancel-batch'] as const;
 
 /**
  * The stages of an action at the gateway. Of a single action and of a batch they follow each other without a gap.

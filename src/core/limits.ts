@@ -73,6 +73,15 @@ export const BATCH_ITEMS_MAX = 50;
 export const ORDER_ID_BYTES_MAX = 64;
 /** The canonical text of one signed order or replace. The longest legal one is below 900 bytes. */
 export const SIGNED_TEXT_BYTES_MAX = 1_024;
+/** The canonical text of one signed set of quotes: 100 entries of at most 36 bytes, and below 700 bytes around them [QTE-01]. */
+export const QUOTE_TEXT_BYTES_MAX = 4_608;
+/** Any signed text that a verifier takes. */
+export const VERIFIED_TEXT_BYTES_MAX: number = Math.max(SIGNED_TEXT_BYTES_MAX, QUOTE_TEXT_BYTES_MAX);
+/** Entries of a side of a quote set, and the length of a set's id [QTE-01, QTE-06]. */
+export const QUOTES_PER_SIDE_MAX = 50;
+export const QUOTE_SET_ID_BYTES_MAX = 40;
+/** The name of a protection group [MMP-01]. */
+export const PROTECTION_GROUP_BYTES_MAX = 16;
 /** Live orders per sub-account and market [AMB-124]. */
 export const OPEN_ORDERS_MAX = 1_000;
 /** Children per parent: each fill of the parent is work for all of them. */

@@ -12,7 +12,7 @@
 import { hash } from 'node:crypto';
 import { STORED_SIGNATURES_BYTES_MAX } from '../codec/stored-signatures.ts';
 import { assert } from '../core/assert.ts';
-import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { VERIFIED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
 import { Attestation } from '../schema/generated/messages.ts';
 import { PUBLIC_KEY_BYTES } from './ed25519-sizes.ts';
@@ -43,12 +43,12 @@ class SignedDigest {
   readonly bytes: Buffer = Buffer.from(new ArrayBuffer(DIGEST_BYTES));
   /** The same. */
   readonly words: Int32Array = new Int32Array(this.bytes.buffer);
-  readonly #frame: Buffer = Buffer.alloc(TEXT_AT + SIGNED_TEXT_BYTES_MAX + STORED_SIGNATURES_BYTES_MAX);
+  readonly #frame: Buffer = Buffer.alloc(TEXT_AT + VERIFIED_TEXT_BYTES_MAX + STORED_SIGNATURES_BYTES_MAX);
 
   /** The bytes may lie in shared memory. @param signatures of `storedSignatures`. */
   compute(key: Uint8Array, text: Uint8Array, signatures: Uint8Array): this {
     assert(key.length === PUBLIC_KEY_BYTES, 'size of the key of a digest');
-    assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
+    assert(text.length <= VERIFIED_TEXT_BYTES_MAX, 'a signed text is within its limit');
     assert(signatures.length <= STORED_SIGNATURES_BYTES_MAX, 'the signatures of a text are within their limit');
     const frame = this.#frame;
     frame.set(key, 0);

@@ -13,7 +13,7 @@ import { verifyAssertion, type WebAuthnPolicy } from './webauthn.ts';
 /**
  * Whether this key signed this text under its own scheme. Never throws, whatever the bytes of key and signature are.
  *
- * @param text at most SIGNED_TEXT_BYTES_MAX bytes, not in shared memory. @param policy null: no WebAuthn co-signature is valid.
+ * @param text at most VERIFIED_TEXT_BYTES_MAX bytes, not in shared memory. @param policy null: no WebAuthn co-signature is valid.
  */
 export function verifyCoSignature(
   { scheme, key, signature }: AdditionalSigner,

@@ -13,7 +13,7 @@ import { existsSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { assert } from '../core/assert.ts';
-import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { VERIFIED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from './ed25519-sizes.ts';
 
 /** A range of bytes; may lie in shared memory. */
@@ -25,7 +25,7 @@ interface ByteRange {
 
 const signatureScratch = Buffer.alloc(SIGNATURE_BYTES);
 const publicKeyScratch = Buffer.alloc(PUBLIC_KEY_BYTES);
-const messageScratch = Buffer.alloc(SIGNED_TEXT_BYTES_MAX);
+const messageScratch = Buffer.alloc(VERIFIED_TEXT_BYTES_MAX);
 
 function copy(target: Uint8Array, source: Uint8Array, at: number, length: number): void {
   assert(at >= 0 && at + length <= source.length, 'the bytes to verify lie inside their buffer');
@@ -37,12 +37,12 @@ function copy(target: Uint8Array, source: Uint8Array, at: number, length: number
 /**
  * Verifies bytes that may lie in a ring.
  *
- * @param message at most SIGNED_TEXT_BYTES_MAX bytes.
+ * @param message at most VERIFIED_TEXT_BYTES_MAX bytes.
  * @returns true only for a valid signature; a malformed one is not valid.
  */
 export function verifyRange(signature: ByteRange, message: ByteRange, publicKey: ByteRange): boolean {
   if (signature.length !== SIGNATURE_BYTES || publicKey.length !== PUBLIC_KEY_BYTES) return false;
-  assert(message.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
+  assert(message.length <= VERIFIED_TEXT_BYTES_MAX, 'a signed text is within its limit');
   copy(signatureScratch, signature.bytes, signature.at, SIGNATURE_BYTES);
   copy(publicKeyScratch, publicKey.bytes, publicKey.at, PUBLIC_KEY_BYTES);
   copy(messageScratch, message.bytes, message.at, message.length);

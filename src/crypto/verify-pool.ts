@@ -14,7 +14,7 @@ import { Piscina } from 'piscina';
 import { coSignersBytes, writeCoSigners } from '../codec/co-signer-bytes.ts';
 import { type AdditionalSigner, CO_SIGNERS_BYTES_MAX } from '../codec/signatures.ts';
 import { assert, must } from '../core/assert.ts';
-import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { VERIFIED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { Doorbell, Sleeper } from '../runtime/doorbell.ts';
 import type { Watchable } from '../runtime/heartbeat.ts';
 import { createRing, RING_FULL, RingReader, RingWriter } from '../runtime/spsc-ring.ts';
@@ -131,7 +131,7 @@ export class VerifyPool {
     const isSigned = signature.length === SIGNATURE_BYTES;
     assert(isSigned || (signature.length === 0 && coSigners.length > 0), 'a verify job has a signature');
     assert(publicKey.length === PUBLIC_KEY_BYTES, 'size of the key of a verify job');
-    assert(text.length <= SIGNED_TEXT_BYTES_MAX, 'a signed text is within its limit');
+    assert(text.length <= VERIFIED_TEXT_BYTES_MAX, 'a signed text is within its limit');
     const channel = must(this.#open[channelIndex % this.channels], 'the channel exists');
     const { jobs } = channel;
     const tailBytes = coSigners.length === 0 ? 0 : coSignersBytes(coSigners);

@@ -2,16 +2,17 @@
 
 import { type PreviewKind, previewBody } from '../codec/action-preview.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
-import { batchReply, operationResponse } from '../codec/operation-replies.ts';
-import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../codec/order-actions.ts';
+import { batchReply, operationResponse, quoteSetResponse } from '../codec/operation-replies.ts';
+import { decodeAmend, decodeCancel, decodeCreate, decodeQuoteSet, decodeReplace } from '../codec/order-actions.ts';
 import { decodeBatchCreate, decodeBatchReplace, type OrderBatch } from '../codec/order-batches.ts';
-import { BATCH_RESPONSE, OPERATION_RESPONSE } from '../codec/shapes/order-reply-shapes.ts';
+import { BATCH_RESPONSE, OPERATION_RESPONSE, QUOTE_SET_RESPONSE } from '../codec/shapes/order-reply-shapes.ts';
 import {
   AMEND_REQUEST,
   BATCH_CREATE_REQUEST,
   BATCH_REPLACE_REQUEST,
   CANCEL_REQUEST,
   CREATE_REQUEST,
+  QUOTE_SET_REQUEST,
   REPLACE_REQUEST,
 } from '../codec/shapes/order-shapes.ts';
 import { must } from '../core/assert.ts';
@@ -44,6 +45,15 @@ const AMEND_EXAMPLE =
 const CANCEL_EXAMPLE =
   '{"cancel":{"order_id":"demo-order-1","asset_id":"1","signer":"{user_id}","protocol_version":1},' +
   '"signature":[],"post_sign_timestamp":1770000000600000000}';
+const QUOTES_EXAMPLE =
+  '{"quotes":{"signer":"{user_id}","set_id":"demo-quotes","base_asset":"1","book_price_decimals":1,' +
+  '"book_quantity_decimals":5,"revision":1770000000500000002,"bids":[[590000,2000],[589000,4000]],' +
+  '"asks":[[611000,2000]],"target":{"account":1,"is_spot":true},"max_trading_fees_rate":50000,' +
+  '"protection_group":null,"good_until_timestamp_ns":null,"protocol_version":1},' +
+  '"signature":[],"post_sign_timestamp":1770000000500400000}';
+const QUOTES_REPLY =
+  '{"set_id":"demo-quotes","revision":1770000000500000002,"status":"Received","reason":null,"created":3,"changed":0,' +
+  '"kept":0,"cancelled":0,"refused":[],"superseded":false,"processed_at_ns":1770000000501200000}';
 const RECEIVED = '{"order_id":"demo-order-1","status":"Received","reason":null,"processed_at_ns":1770000000001200000}';
 
 const ACTION_ERRORS: readonly RejectName[] = [
@@ -80,6 +90,14 @@ const REPLACE_ERRORS: readonly RejectName[] = [
   ...RISK_ERRORS,
   'ORDER_NOT_FOUND',
   'ALREADY_CANCELLED',
+];
+const QUOTE_ERRORS: readonly RejectName[] = [
+  ...ACTION_ERRORS,
+  ...RISK_ERRORS,
+  'ORDER_EXPIRED',
+  'TOO_MANY_OPEN_ORDERS',
+  'TOO_MANY_QUOTES',
+  'MMP_FROZEN',
 ];
 const ACTION = { area: 'Orders', cost: 'action' } as const;
 const SIGNED = { ...ACTION, auth: 'signed' } as const;
@@ -151,6 +169,22 @@ export const ACTION_ROUTES: readonly GatewayRoute[] = [
     example: { body: CANCEL_EXAMPLE, reply: RECEIVED },
     decode: (body) => actionOf('cancel', decodeCancel(body, 0, body.length)),
   }),
+  actionRoute('quotes', {
+    ...SIGNED,
+    method: 'PUT',
+    path: '/orders/quotes',
+    cost: 'quotes',
+    summary: 'Set all quotes of a set in a market',
+    description:
+      'One signature for up to 50 bids and 50 asks: what rests of the set becomes what is sent, in one step of the market. Entries are post-only limit orders with the ids `<set_id>:<n>`; a price that stays keeps its order, and its place while the quantity does not grow. ' +
+      'What takes away applies in any case; what adds is applied whole or not at all: then `status` is `Rejected`, with the counts of what was taken away.',
+    body: QUOTE_SET_REQUEST,
+    signs: 'quotes',
+    reply: QUOTE_SET_RESPONSE,
+    errors: QUOTE_ERRORS,
+    example: { body: QUOTES_EXAMPLE, reply: QUOTES_REPLY },
+    decode: (body) => actionOf('quotes', decodeQuoteSet(body, 0, body.length)),
+  }),
   batchRoute('batch-create', {
     ...SIGNED,
     method: 'POST',
@@ -209,7 +243,8 @@ type ActionDoc = Omit<RouteDoc, 'bodyBytesMax' | 'reply'>;
 
 interface Action extends ActionDoc {
   readonly auth: 'session' | 'signed';
-  readonly cost: 'action' | 'cancel';
+  readonly cost: 'action' | 'cancel' | 'quotes';
+  readonly reply?: NonNullable<RouteDoc['reply']>;
   readonly decode: (body: Uint8Array) => Outcome<SignedEntry>;
 }
 
@@ -224,7 +259,7 @@ function actionRoute(kind: SignedEntry['kind'], { decode, ...route }: Action): G
     ...urgencyOf(kind),
     late: LATE_ACTION,
     bodyBytesMax: ACTION_BYTES_MAX,
-    reply: OPERATION_RESPONSE,
+    reply: route.reply ?? OPERATION_RESPONSE,
     isChange: true,
     read: ({ head, body }, { services }): Outcome<AskedAction> => {
       const options = actionOptionsOf(head);
@@ -238,11 +273,15 @@ function actionRoute(kind: SignedEntry['kind'], { decode, ...route }: Action): G
     refusing: (refusal, { hops }) => hops.answered(refusal),
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
     serve: ({ services: { entry } }, call, { user, byCoSigners }, { action, mayRetry, hops }) => {
-      const { orderId } = correlationOf(action);
+      const { orderId, revisionNs = null } = correlationOf(action);
       const origin = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
-      entry.submit(action, origin, ({ refusal, processedAtNs: processedNs }) => {
+      entry.submit(action, origin, ({ refusal, processedAtNs: processedNs, quotes }) => {
         hops.answered(refusal);
-        if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
+        // A set of which something was applied is no error, as a batch is none.
+        if (quotes !== undefined) {
+          if (refusal !== null) call.countRefusal(refusal);
+          call.reply(quoteSetResponse({ orderId, revisionNs, reject: refusal, processedNs, hops, quotes }));
+        } else if (refusal !== null) call.refuse(aboutOrder(refusal, orderId));
         else call.reply(operationResponse({ orderId, reject: null, processedNs, hops }));
       });
     },
@@ -318,7 +357,8 @@ function urgencyOf(kind: PreviewKind): Urgency {
     // Malformed, or without a session: refused as ever.
     if (named === null || !session.ok) return false;
     const isBatch = kind === 'batch-create' || kind === 'batch-replace';
-    const notPaid = services.entry.admit(session.value.user, isBatch ? { bulk: named.length } : 'action');
+    const price = kind === 'quotes' ? 'quotes' : 'action';
+    const notPaid = services.entry.admit(session.value.user, isBatch ? { bulk: named.length } : price);
     if (notPaid === null) orders.refused(named.length);
     const refusal = notPaid ?? WAITED_TOO_LONG;
     call.refuse(isBatch ? refusal : aboutOrder(refusal, must(named[0], 'an action names an order').orderId));

@@ -273,7 +273,7 @@ export class ControlConnections {
     const { kind, orders } = preview;
     const address = addressOf(socket.data, preview);
     const isBatch = kind === 'batch-create' || kind === 'batch-replace';
-    const cost = isBatch ? { bulk: orders.length } : 'action';
+    const cost = isBatch ? { bulk: orders.length } : kind === 'quotes' ? 'quotes' : 'action';
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
     const refusal = notPaid ?? WAITED_TOO_LONG;
     if (isBatch && isShort(address)) this.#sendError(socket, address, refusal);
@@ -491,13 +491,14 @@ export class ControlConnections {
     if (answer.refusal !== null) this.#refused(answer.refusal.code);
     const { answers } = socket.data;
     if (answers.size === 0) return;
-    const { action, orderId, assetText } = correlation;
-    const { refusal } = answer;
+    const { action, orderId, assetText, revisionNs = null } = correlation;
+    const { refusal, quotes } = answer;
     if (refusal !== null && isShort(address) && isBeforeRules(refusal)) {
       this.#sendError(socket, address, shortFault(refusal, null, orderId));
       return;
     }
-    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops };
+    const beside = action === 'quotes' ? { revisionNs, ...(quotes === undefined ? {} : { quotes }) } : {};
+    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops, ...beside };
     this.#streams.deliverBytes(answers, responseFrame(address, action, view, assetText));
   }
 

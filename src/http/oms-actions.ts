@@ -9,7 +9,8 @@ import type { Cost } from '../gateway/sessions/costs.ts';
 /** What an answer repeats of its request, letter by letter (wire.md 10.2). */
 export function correlationOf(action: SignedEntry): Correlation {
   const kind: ControlAction = action.kind;
-  return { action: kind, orderId: orderIdOf(action), assetText: assetOfRequest(action).text };
+  const named = { action: kind, orderId: orderIdOf(action), assetText: assetOfRequest(action).text };
+  return action.kind === 'quotes' ? { ...named, revisionNs: action.request.quotes.revisionNs } : named;
 }
 
 /** The asset of its market. */
@@ -23,6 +24,8 @@ export function assetOfRequest(action: SignedEntry): SpelledAsset {
       return action.request.cancel.asset;
     case 'amend':
       return action.request.amend.asset;
+    case 'quotes':
+      return action.request.quotes.baseAsset;
   }
 }
 
@@ -36,6 +39,8 @@ function orderIdOf(action: SignedEntry): string {
       return action.request.cancel.orderId;
     case 'amend':
       return action.request.amend.orderId;
+    case 'quotes':
+      return action.request.quotes.setId;
   }
 }
 
@@ -53,5 +58,6 @@ export function assetOfItem(batch: SignedBatch, index: number): AssetId {
 
 /** What a signed action costs (LIM-08, LIM-09), on `/control` as over REST (LIM-15). */
 export function costOf(action: SignedEntry): Cost {
-  return action.kind === 'cancel' ? 'cancel' : 'action';
+  if (action.kind === 'cancel') return 'cancel';
+  return action.kind === 'quotes' ? 'quotes' : 'action';
 }

@@ -54,7 +54,7 @@ interface PublicService<Asked> extends Service<Asked> {
 
 interface SessionService<Asked> extends Service<Asked> {
   readonly auth: 'session' | 'signed';
-  readonly cost: 'action' | 'cancel' | 'cancelAll' | 'historyPage' | 'bulk';
+  readonly cost: 'action' | 'cancel' | 'cancelAll' | 'historyPage' | 'bulk' | 'quotes';
   /** What is charged to the session's user and to the shared budget; by default `cost`, which a `bulk` cannot be. */
   readonly charge?: (asked: Asked) => Cost;
   /** True: rejected with 503 once the service is stopping. By default what is signed; reads continue until the listener closes. */

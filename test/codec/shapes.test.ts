@@ -15,6 +15,7 @@ import {
   decodeAmend,
   decodeCancel,
   decodeCreate,
+  decodeQuoteSet,
   decodeReplace,
   type SignedRequest,
 } from '../../src/codec/order-actions.ts';
@@ -38,6 +39,7 @@ import {
   BATCH_CREATE_REQUEST,
   CANCEL_REQUEST,
   CREATE_REQUEST,
+  QUOTE_SET_REQUEST,
   REPLACE_REQUEST,
 } from '../../src/codec/shapes/order-shapes.ts';
 import { checkShape } from '../../src/codec/shapes/read-shape.ts';
@@ -65,6 +67,7 @@ const HOT: readonly { readonly what: string; readonly shape: Shape; readonly dec
   { what: 'a create (ORD-01)', shape: CREATE_REQUEST, decode: decodeCreate },
   { what: 'a replace (RPL-01)', shape: REPLACE_REQUEST, decode: decodeReplace },
   { what: 'an amend', shape: AMEND_REQUEST, decode: decodeAmend },
+  { what: 'a quote set (QTE-01)', shape: QUOTE_SET_REQUEST, decode: decodeQuoteSet },
   { what: 'a cancel (CAN-01)', shape: CANCEL_REQUEST, decode: decodeCancel },
   { what: 'a transfer (TRF-01)', shape: TRANSFER_REQUEST, decode: decodeTransfer },
   { what: 'an add-signer (MSG-39, AMB-13)', shape: ADD_SIGNER_REQUEST, decode: decodeAddSigner },

@@ -273,6 +273,10 @@ function nameOf(action: SignedEntry): { readonly signer: UserId; readonly orderI
   }
   if (action.kind === 'replace') return { signer: action.request.signer.id, orderId: action.request.request.orderId };
   if (action.kind === 'amend') return { signer: action.request.user.id, orderId: action.request.amend.orderId };
+  if (action.kind === 'quotes') {
+    const { signer, setId } = action.request.quotes;
+    return { signer: signer.id, orderId: setId };
+  }
   const { signer, orderId } = action.request.cancel;
   return { signer: signer.id, orderId };
 }

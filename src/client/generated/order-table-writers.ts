@@ -1,8 +1,8 @@
 /** Generated from src/codec/shapes/order-shapes.ts and schemas/control.fbs by `npm run generate`. Do not edit. */
 import type { Builder } from 'flatbuffers';
-import { Create, Replace, Cancel, Amend } from '../../codec/generated/control-tables.ts';
-import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest } from '../../codec/generated/order-json.ts';
-import { SIDE_VALUE, DETAILS_TYPE, detailsTable, triggerOrNone, formOf, rawOrUnset, userVector, bytesOrNone, coSignersOrNone, tableOf } from '../table-writer.ts';
+import { Create, Replace, Cancel, Amend, QuoteSet } from '../../codec/generated/control-tables.ts';
+import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest, QuoteSetRequest } from '../../codec/generated/order-json.ts';
+import { SIDE_VALUE, DETAILS_TYPE, detailsTable, triggerOrNone, formOf, rawOrUnset, userVector, textOrNone, quotesVector, bytesOrNone, coSignersOrNone, tableOf } from '../table-writer.ts';
 
 /** @returns its offset. */
 export function createTable(builder: Builder, request: CreateRequest): number {
@@ -73,5 +73,29 @@ export function amendTable(builder: Builder, request: AmendRequest): number {
     [Amend.expectedAuthorizationRevision, amend.expectedRevisionNs ?? 0n],
     [Amend.timestampNs, amend.timestampNs],
     [Amend.userId, userVector(builder, request.user)],
+  ]);
+}
+
+/** @returns its offset. */
+export function quoteSetTable(builder: Builder, request: QuoteSetRequest): number {
+  const { quotes } = request;
+  return tableOf(builder, QuoteSet.table, [
+    [QuoteSet.signer, userVector(builder, quotes.signer)],
+    [QuoteSet.setId, builder.createString(quotes.setId)],
+    [QuoteSet.baseAsset, builder.createString(quotes.baseAsset.text)],
+    [QuoteSet.bookPriceDecimals, quotes.bookPriceDecimals],
+    [QuoteSet.bookQuantityDecimals, quotes.bookQuantityDecimals],
+    [QuoteSet.revision, quotes.revisionNs],
+    [QuoteSet.bids, quotesVector(builder, quotes.bids)],
+    [QuoteSet.asks, quotesVector(builder, quotes.asks)],
+    [QuoteSet.account, quotes.account],
+    [QuoteSet.isSpot, quotes.isSpot],
+    [QuoteSet.maxTradingFeesRate, quotes.maxTradingFeesRate],
+    [QuoteSet.protectionGroup, textOrNone(builder, quotes.protectionGroup)],
+    [QuoteSet.goodUntilTimestampNs, quotes.goodUntilNs ?? 0n],
+    [QuoteSet.protocolVersion, quotes.protocolVersion],
+    [QuoteSet.signature, bytesOrNone(builder, request.signature)],
+    [QuoteSet.additionalSigners, coSignersOrNone(builder, request.additionalSigners)],
+    [QuoteSet.postSignTimestamp, request.postSignNs],
   ]);
 }

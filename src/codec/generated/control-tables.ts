@@ -42,6 +42,7 @@ export const Action = {
   Replace: 2,
   Cancel: 3,
   Amend: 4,
+  QuoteSet: 5,
 } as const;
 
 export const Status = {
@@ -97,6 +98,9 @@ export const Code = {
   PRICING_UNAVAILABLE: 314,
   ORDERS_NOT_FOUND: 315,
   ORDER_REVISION_MISMATCH: 316,
+  MMP_FROZEN: 317,
+  QUOTE_ENTRY: 318,
+  TOO_MANY_QUOTES: 319,
   POSITION_NOT_FOUND: 400,
   POSITION_NOT_FLAT: 401,
   POSITION_BUSY: 402,
@@ -112,11 +116,11 @@ interface LimitFields {
 }
 
 const LIMIT_FIELDS: LimitFields = {
-  limitPrice: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  quantity: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  timeInForce: { slot: 8, at: 32, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  postOnly: { slot: 10, at: 33, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  timestampNs: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  limitPrice: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  quantity: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timeInForce: { slot: 8, at: 32, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  postOnly: { slot: 10, at: 33, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timestampNs: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** `details.Limit` of an order. Signed. */
@@ -132,9 +136,9 @@ interface MarketBaseFields {
 }
 
 const MARKET_BASE_FIELDS: MarketBaseFields = {
-  quantity: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  maxSellableAmount: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  fillOrKill: { slot: 8, at: 24, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
+  quantity: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  maxSellableAmount: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  fillOrKill: { slot: 8, at: 24, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** `details.Market` with a quantity in the base asset. Signed. */
@@ -150,9 +154,9 @@ interface MarketQuoteFields {
 }
 
 const MARKET_QUOTE_FIELDS: MarketQuoteFields = {
-  quantity: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  maxSellableQuantity: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  fillOrKill: { slot: 8, at: 24, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
+  quantity: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  maxSellableQuantity: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  fillOrKill: { slot: 8, at: 24, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** `details.Market` with an amount of the quote asset. Signed. */
@@ -175,9 +179,9 @@ interface TriggerFields {
 }
 
 const TRIGGER_FIELDS: TriggerFields = {
-  parentOrderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  condition: { slot: 6, at: 16, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  price: { slot: 8, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  parentOrderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  condition: { slot: 6, at: 16, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  price: { slot: 8, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** Signed. */
@@ -193,9 +197,9 @@ interface CoSignerFields {
 }
 
 const CO_SIGNER_FIELDS: CoSignerFields = {
-  scheme: { slot: 4, at: 12, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  key: { slot: 6, at: 4, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  signature: { slot: 8, at: 8, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+  scheme: { slot: 4, at: 12, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  key: { slot: 6, at: 4, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  signature: { slot: 8, at: 8, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** One entry of `additional_signers`. Not signed. */
@@ -226,24 +230,24 @@ interface CreateFields {
 }
 
 const CREATE_FIELDS: CreateFields = {
-  signer: { slot: 4, at: 4, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  orderId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  baseAsset: { slot: 8, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  bookPriceDecimals: { slot: 10, at: 58, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  bookQuantityDecimals: { slot: 12, at: 59, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  detailsType: { slot: 14, at: 60, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  details: { slot: 16, at: 16, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Limit.table, MarketBase.table, MarketQuote.table], most: 0 },
-  side: { slot: 18, at: 61, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  trigger: { slot: 20, at: 20, kind: 'table', bytes: 4, alignment: 4, initial: 0, tables: [Trigger.table], most: 0 },
-  creationTimestampNs: { slot: 22, at: 40, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  account: { slot: 24, at: 56, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0 },
-  isSpot: { slot: 26, at: 62, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  reduceOnly: { slot: 28, at: 63, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  maxTradingFeesRate: { slot: 30, at: 24, kind: 'scalar', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  protocolVersion: { slot: 32, at: 28, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0 },
-  signature: { slot: 34, at: 32, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  additionalSigners: { slot: 36, at: 36, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16 },
-  postSignTimestamp: { slot: 38, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  signer: { slot: 4, at: 4, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  orderId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  baseAsset: { slot: 8, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookPriceDecimals: { slot: 10, at: 58, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookQuantityDecimals: { slot: 12, at: 59, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  detailsType: { slot: 14, at: 60, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  details: { slot: 16, at: 16, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Limit.table, MarketBase.table, MarketQuote.table], most: 0, entryBytes: 0 },
+  side: { slot: 18, at: 61, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  trigger: { slot: 20, at: 20, kind: 'table', bytes: 4, alignment: 4, initial: 0, tables: [Trigger.table], most: 0, entryBytes: 0 },
+  creationTimestampNs: { slot: 22, at: 40, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  account: { slot: 24, at: 56, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  isSpot: { slot: 26, at: 62, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  reduceOnly: { slot: 28, at: 63, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  maxTradingFeesRate: { slot: 30, at: 24, kind: 'scalar', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protocolVersion: { slot: 32, at: 28, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0, entryBytes: 0 },
+  signature: { slot: 34, at: 32, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  additionalSigners: { slot: 36, at: 36, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16, entryBytes: 0 },
+  postSignTimestamp: { slot: 38, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 export const Create: CreateFields & { readonly table: TableLayout } = {
@@ -270,21 +274,21 @@ interface ReplaceFields {
 }
 
 const REPLACE_FIELDS: ReplaceFields = {
-  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  timestampNs: { slot: 6, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  newPriceLimit: { slot: 8, at: 40, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  newQuantity: { slot: 10, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  newTrigger: { slot: 12, at: 8, kind: 'table', bytes: 4, alignment: 4, initial: 0, tables: [Trigger.table], most: 0 },
-  newTriggerForm: { slot: 14, at: 64, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  bookQuantityDecimals: { slot: 16, at: 65, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  bookPriceDecimals: { slot: 18, at: 66, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  protocolVersion: { slot: 20, at: 12, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0 },
-  signer: { slot: 22, at: 16, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  assetId: { slot: 24, at: 20, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  signature: { slot: 26, at: 24, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  additionalSigners: { slot: 28, at: 28, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16 },
-  postSignTimestamp: { slot: 30, at: 56, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  complete: { slot: 32, at: 67, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
+  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timestampNs: { slot: 6, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  newPriceLimit: { slot: 8, at: 40, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  newQuantity: { slot: 10, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  newTrigger: { slot: 12, at: 8, kind: 'table', bytes: 4, alignment: 4, initial: 0, tables: [Trigger.table], most: 0, entryBytes: 0 },
+  newTriggerForm: { slot: 14, at: 64, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookQuantityDecimals: { slot: 16, at: 65, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookPriceDecimals: { slot: 18, at: 66, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protocolVersion: { slot: 20, at: 12, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0, entryBytes: 0 },
+  signer: { slot: 22, at: 16, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  assetId: { slot: 24, at: 20, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  signature: { slot: 26, at: 24, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  additionalSigners: { slot: 28, at: 28, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16, entryBytes: 0 },
+  postSignTimestamp: { slot: 30, at: 56, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  complete: { slot: 32, at: 67, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 export const Replace: ReplaceFields & { readonly table: TableLayout } = {
@@ -303,13 +307,13 @@ interface CancelFields {
 }
 
 const CANCEL_FIELDS: CancelFields = {
-  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  assetId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  signer: { slot: 8, at: 12, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  protocolVersion: { slot: 10, at: 16, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0 },
-  signature: { slot: 12, at: 20, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  additionalSigners: { slot: 14, at: 24, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16 },
-  postSignTimestamp: { slot: 16, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
+  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  assetId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  signer: { slot: 8, at: 12, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protocolVersion: { slot: 10, at: 16, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0, entryBytes: 0 },
+  signature: { slot: 12, at: 20, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  additionalSigners: { slot: 14, at: 24, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16, entryBytes: 0 },
+  postSignTimestamp: { slot: 16, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 export const Cancel: CancelFields & { readonly table: TableLayout } = {
@@ -322,7 +326,7 @@ interface BatchCreateFields {
 }
 
 const BATCH_CREATE_FIELDS: BatchCreateFields = {
-  orders: { slot: 4, at: 4, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [Create.table], most: 50 },
+  orders: { slot: 4, at: 4, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [Create.table], most: 50, entryBytes: 0 },
 };
 
 /** 1 to 50 creates. `Submitted` comes first, then an `Answer` to each. */
@@ -336,7 +340,7 @@ interface BatchReplaceFields {
 }
 
 const BATCH_REPLACE_FIELDS: BatchReplaceFields = {
-  requests: { slot: 4, at: 4, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [Replace.table], most: 50 },
+  requests: { slot: 4, at: 4, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [Replace.table], most: 50, entryBytes: 0 },
 };
 
 /** 1 to 50 replaces, each of another order. */
@@ -356,19 +360,72 @@ interface AmendFields {
 }
 
 const AMEND_FIELDS: AmendFields = {
-  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  baseAsset: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  newQuantity: { slot: 8, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  bookQuantityDecimals: { slot: 10, at: 40, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  expectedAuthorizationRevision: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  timestampNs: { slot: 14, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  userId: { slot: 16, at: 12, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  baseAsset: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  newQuantity: { slot: 8, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookQuantityDecimals: { slot: 10, at: 40, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  expectedAuthorizationRevision: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timestampNs: { slot: 14, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  userId: { slot: 16, at: 12, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** Lowers the total of an order; nothing is signed. */
 export const Amend: AmendFields & { readonly table: TableLayout } = {
   ...AMEND_FIELDS,
   table: { name: 'Amend', vtableBytes: 18, bytes: 48, fields: Object.values(AMEND_FIELDS) },
+};
+
+/** One entry of a quote set: raw figures. */
+export const Quote = {
+  bytes: 16,
+  price: 0,
+  quantity: 8,
+} as const;
+
+interface QuoteSetFields {
+  readonly signer: FieldLayout;
+  readonly setId: FieldLayout;
+  readonly baseAsset: FieldLayout;
+  readonly bookPriceDecimals: FieldLayout;
+  readonly bookQuantityDecimals: FieldLayout;
+  readonly revision: FieldLayout;
+  readonly bids: FieldLayout;
+  readonly asks: FieldLayout;
+  readonly account: FieldLayout;
+  readonly isSpot: FieldLayout;
+  readonly maxTradingFeesRate: FieldLayout;
+  readonly protectionGroup: FieldLayout;
+  readonly goodUntilTimestampNs: FieldLayout;
+  readonly protocolVersion: FieldLayout;
+  readonly signature: FieldLayout;
+  readonly additionalSigners: FieldLayout;
+  readonly postSignTimestamp: FieldLayout;
+}
+
+const QUOTE_SET_FIELDS: QuoteSetFields = {
+  signer: { slot: 4, at: 4, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  setId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  baseAsset: { slot: 8, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookPriceDecimals: { slot: 10, at: 74, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookQuantityDecimals: { slot: 12, at: 75, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  revision: { slot: 14, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bids: { slot: 16, at: 16, kind: 'structs', bytes: 4, alignment: 4, initial: 0, tables: [], most: 50, entryBytes: 16 },
+  asks: { slot: 18, at: 20, kind: 'structs', bytes: 4, alignment: 4, initial: 0, tables: [], most: 50, entryBytes: 16 },
+  account: { slot: 20, at: 72, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  isSpot: { slot: 22, at: 76, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  maxTradingFeesRate: { slot: 24, at: 24, kind: 'scalar', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protectionGroup: { slot: 26, at: 28, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  goodUntilTimestampNs: { slot: 28, at: 56, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protocolVersion: { slot: 30, at: 32, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0, entryBytes: 0 },
+  signature: { slot: 32, at: 36, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  additionalSigners: { slot: 34, at: 40, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16, entryBytes: 0 },
+  postSignTimestamp: { slot: 36, at: 64, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** What shall rest in one market, in place of what the set has there. Signed, but for the last three. */
+export const QuoteSet: QuoteSetFields & { readonly table: TableLayout } = {
+  ...QUOTE_SET_FIELDS,
+  table: { name: 'QuoteSet', vtableBytes: 38, bytes: 80, fields: Object.values(QUOTE_SET_FIELDS) },
 };
 
 /** When the action passed each hop, nanoseconds of the node's clock; 0 for a hop that it did not reach. */
@@ -395,16 +452,16 @@ interface AnswerFields {
 }
 
 const ANSWER_FIELDS: AnswerFields = {
-  action: { slot: 4, at: 74, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  status: { slot: 6, at: 75, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  orderId: { slot: 8, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  assetId: { slot: 10, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  processedAtNs: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  code: { slot: 14, at: 72, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0 },
-  retryable: { slot: 16, at: 76, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  message: { slot: 18, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  field: { slot: 20, at: 16, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  timing: { slot: 22, at: 32, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0 },
+  action: { slot: 4, at: 74, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  status: { slot: 6, at: 75, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  orderId: { slot: 8, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  assetId: { slot: 10, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  processedAtNs: { slot: 12, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  code: { slot: 14, at: 72, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  retryable: { slot: 16, at: 76, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  message: { slot: 18, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  field: { slot: 20, at: 16, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timing: { slot: 22, at: 32, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /**
@@ -413,6 +470,68 @@ const ANSWER_FIELDS: AnswerFields = {
 export const Answer: AnswerFields & { readonly table: TableLayout } = {
   ...ANSWER_FIELDS,
   table: { name: 'Answer', vtableBytes: 24, bytes: 80, fields: Object.values(ANSWER_FIELDS) },
+};
+
+interface RefusedQuoteFields {
+  readonly side: FieldLayout;
+  readonly price: FieldLayout;
+  readonly code: FieldLayout;
+}
+
+const REFUSED_QUOTE_FIELDS: RefusedQuoteFields = {
+  side: { slot: 4, at: 18, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  price: { slot: 6, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  code: { slot: 8, at: 16, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** An entry that was left out of its set. */
+export const RefusedQuote: RefusedQuoteFields & { readonly table: TableLayout } = {
+  ...REFUSED_QUOTE_FIELDS,
+  table: { name: 'RefusedQuote', vtableBytes: 10, bytes: 24, fields: Object.values(REFUSED_QUOTE_FIELDS) },
+};
+
+interface QuoteSetAnswerFields {
+  readonly status: FieldLayout;
+  readonly setId: FieldLayout;
+  readonly assetId: FieldLayout;
+  readonly revision: FieldLayout;
+  readonly processedAtNs: FieldLayout;
+  readonly created: FieldLayout;
+  readonly changed: FieldLayout;
+  readonly kept: FieldLayout;
+  readonly cancelled: FieldLayout;
+  readonly refused: FieldLayout;
+  readonly superseded: FieldLayout;
+  readonly code: FieldLayout;
+  readonly retryable: FieldLayout;
+  readonly message: FieldLayout;
+  readonly field: FieldLayout;
+  readonly timing: FieldLayout;
+}
+
+const QUOTE_SET_ANSWER_FIELDS: QuoteSetAnswerFields = {
+  status: { slot: 4, at: 90, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  setId: { slot: 6, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  assetId: { slot: 8, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  revision: { slot: 10, at: 24, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  processedAtNs: { slot: 12, at: 32, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  created: { slot: 14, at: 80, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  changed: { slot: 16, at: 82, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  kept: { slot: 18, at: 84, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  cancelled: { slot: 20, at: 86, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  refused: { slot: 22, at: 12, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [RefusedQuote.table], most: 100, entryBytes: 0 },
+  superseded: { slot: 24, at: 91, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  code: { slot: 26, at: 88, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  retryable: { slot: 28, at: 92, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  message: { slot: 30, at: 16, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  field: { slot: 32, at: 20, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timing: { slot: 34, at: 40, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** The answer to a quote set. What takes away is applied whatever `code` says of what adds. */
+export const QuoteSetAnswer: QuoteSetAnswerFields & { readonly table: TableLayout } = {
+  ...QUOTE_SET_ANSWER_FIELDS,
+  table: { name: 'QuoteSetAnswer', vtableBytes: 36, bytes: 96, fields: Object.values(QUOTE_SET_ANSWER_FIELDS) },
 };
 
 interface SubmittedFields {
@@ -433,8 +552,8 @@ interface DetailFields {
 }
 
 const DETAIL_FIELDS: DetailFields = {
-  name: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  value: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+  name: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  value: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** A further member of an error, such as `bucket` or `units_available` of RATE_LIMITED. */
@@ -452,11 +571,11 @@ interface FailureFields {
 }
 
 const FAILURE_FIELDS: FailureFields = {
-  code: { slot: 4, at: 16, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0 },
-  retryable: { slot: 6, at: 18, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  message: { slot: 8, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  field: { slot: 10, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
-  details: { slot: 12, at: 12, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [Detail.table], most: 16 },
+  code: { slot: 4, at: 16, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  retryable: { slot: 6, at: 18, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  message: { slot: 8, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  field: { slot: 10, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  details: { slot: 12, at: 12, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [Detail.table], most: 16, entryBytes: 0 },
 };
 
 /** A request without answers to its orders, or, without a request id, the end of the connection. */
@@ -484,7 +603,7 @@ interface ResyncFields {
 }
 
 const RESYNC_FIELDS: ResyncFields = {
-  message: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0 },
+  message: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 /** The client did not read fast enough: later answers are lost, and the connection is closed with 1013. */
@@ -506,6 +625,8 @@ export const Body = {
   Shutdown: 9,
   Resync: 10,
   Amend: 11,
+  QuoteSet: 12,
+  QuoteSetAnswer: 13,
 } as const;
 
 interface FrameFields {
@@ -516,10 +637,10 @@ interface FrameFields {
 }
 
 const FRAME_FIELDS: FrameFields = {
-  requestId: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  timestampNs: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0 },
-  bodyType: { slot: 8, at: 24, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0 },
-  body: { slot: 10, at: 4, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Create.table, Replace.table, Cancel.table, BatchCreate.table, BatchReplace.table, Answer.table, Submitted.table, Failure.table, Shutdown.table, Resync.table, Amend.table], most: 0 },
+  requestId: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timestampNs: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bodyType: { slot: 8, at: 24, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  body: { slot: 10, at: 4, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Create.table, Replace.table, Cancel.table, BatchCreate.table, BatchReplace.table, Answer.table, Submitted.table, Failure.table, Shutdown.table, Resync.table, Amend.table, QuoteSet.table, QuoteSetAnswer.table], most: 0, entryBytes: 0 },
 };
 
 export const Frame: FrameFields & { readonly table: TableLayout } = {

@@ -9,6 +9,7 @@ import { type ObjectShape, objectShape } from '../json-shape.ts';
 import { type OrderDetails, type Trigger, type NewTrigger, NO_DETAILS, readDetails, readTrigger, readNewTrigger, readSide, writeDetails, writeTrigger, writeNewTrigger } from '../order-details.ts';
 import type { SignedRequest } from '../order-actions.ts';
 import { NO_VERSION, replaceTermsFault, replaceMarketFault } from '../order-rules.ts';
+import { type QuoteEntries, NO_QUOTES, readQuoteEntries, writeQuoteEntries } from '../quote-entries.ts';
 import { NO_SIGNERS, readOrderSignature, readAdditionalSigners } from '../signatures.ts';
 import { STRING_DECODED_MAX, type SpelledUser, type SpelledAsset, NO_USER, NO_ASSET, readUser, readAsset, readWord } from '../signed-text.ts';
 import { type TextWriter, NO_BYTES } from '../text-writer.ts';
@@ -120,6 +121,45 @@ export interface AmendRequest extends SignedRequest {
   readonly user: SpelledUser;
 }
 
+/**
+ * The signed object of a quote set: what shall rest in one market, in place of what the set has there. Both sides empty: the set ends.
+ */
+export interface SignedQuoteSet {
+  /** Ed25519 public key, 64 hex digits. */
+  readonly signer: SpelledUser;
+  /** 1 to 40 of A-Z a-z 0-9 + / = _ - . and not sys-…; its entries are the orders <set_id>:<n>. */
+  readonly setId: string;
+  /** An asset: an index from 0 to 65535, or <address>@<chain id>. */
+  readonly baseAsset: SpelledAsset;
+  /** The market's own. */
+  readonly bookPriceDecimals: number;
+  /** The market's own. */
+  readonly bookQuantityDecimals: number;
+  /** Above that of the set before; at most 60 s old, 5 s ahead. */
+  readonly revisionNs: TimestampNs;
+  /** `[price, quantity]` each, raw; the best price first, no price twice. The quantity is what shall rest. */
+  readonly bids: QuoteEntries;
+  /** `[price, quantity]` each, raw; the best price first, no price twice. The quantity is what shall rest. */
+  readonly asks: QuoteEntries;
+  /** Sub-account index. */
+  readonly account: number;
+  /** True moves balances, false a margin position. */
+  readonly isSpot: boolean;
+  /** The most you pay, 1e-6 of notional; must cover the market’s rate. */
+  readonly maxTradingFeesRate: number;
+  /** A protection group of yours in this market: 1 to 16 characters of an order id. */
+  readonly protectionGroup: string | null;
+  /** Then the set ends; null: 30 days after its revision. */
+  readonly goodUntilNs: TimestampNs | null;
+  /** Always 1. */
+  readonly protocolVersion: number;
+}
+
+/** A signed quote set. */
+export interface QuoteSetRequest extends SignedRequest {
+  readonly quotes: SignedQuoteSet;
+}
+
 export const CREATE: ObjectShape<'order' | 'signature' | 'additional_signers' | 'post_sign_timestamp'> = objectShape('skip', [
   'order',
   'signature',
@@ -195,6 +235,29 @@ export const AMEND_TERMS: ObjectShape<'order_id' | 'base_asset' | 'new_quantity'
   'expected_authorization_revision?',
   'timestamp_ns',
   'source?',
+]);
+
+export const QUOTE_SET: ObjectShape<'quotes' | 'signature' | 'additional_signers' | 'post_sign_timestamp'> = objectShape('skip', [
+  'quotes',
+  'signature',
+  'additional_signers?',
+  'post_sign_timestamp',
+]);
+
+export const SIGNED_QUOTE_SET: ObjectShape<'signer' | 'set_id' | 'base_asset' | 'book_price_decimals' | 'book_quantity_decimals' | 'revision' | 'bids' | 'asks' | 'target' | 'max_trading_fees_rate' | 'protection_group' | 'good_until_timestamp_ns' | 'protocol_version'> = objectShape('refuse', [
+  'signer',
+  'set_id',
+  'base_asset',
+  'book_price_decimals',
+  'book_quantity_decimals',
+  'revision',
+  'bids',
+  'asks',
+  'target',
+  'max_trading_fees_rate',
+  'protection_group?',
+  'good_until_timestamp_ns?',
+  'protocol_version',
 ]);
 
 const NO_SIGNED_ORDER: SignedOrder = {
@@ -274,6 +337,32 @@ const NO_AMEND_TERMS: AmendTerms = {
 const NO_AMEND: AmendRequest = {
   amend: NO_AMEND_TERMS,
   user: NO_USER,
+  signature: NO_BYTES,
+  additionalSigners: NO_SIGNERS,
+  postSignNs: 0n as TimestampNs,
+  fault: null,
+  text: NO_BYTES,
+};
+
+const NO_SIGNED_QUOTE_SET: SignedQuoteSet = {
+  signer: NO_USER,
+  setId: '',
+  baseAsset: NO_ASSET,
+  bookPriceDecimals: 0,
+  bookQuantityDecimals: 0,
+  revisionNs: 0n as TimestampNs,
+  bids: NO_QUOTES,
+  asks: NO_QUOTES,
+  account: 0,
+  isSpot: false,
+  maxTradingFeesRate: 0,
+  protectionGroup: null,
+  goodUntilNs: null,
+  protocolVersion: NO_VERSION,
+};
+
+const NO_QUOTE_SET: QuoteSetRequest = {
+  quotes: NO_SIGNED_QUOTE_SET,
   signature: NO_BYTES,
   additionalSigners: NO_SIGNERS,
   postSignNs: 0n as TimestampNs,
@@ -567,6 +656,83 @@ export function readAmendMembers(cursor: JsonCursor): Draft<AmendRequest> {
   return request;
 }
 
+/** After a failure of the cursor its members are undefined, as those of every object here. */
+export function readSignedQuoteSet(cursor: JsonCursor): SignedQuoteSet {
+  const quotes: Draft<SignedQuoteSet> = { ...NO_SIGNED_QUOTE_SET };
+  cursor.enterObject();
+  for (let name = cursor.nextMember(SIGNED_QUOTE_SET); name !== null; name = cursor.nextMember(SIGNED_QUOTE_SET)) {
+    switch (name) {
+      case 'signer':
+        quotes.signer = readUser(cursor);
+        break;
+      case 'set_id':
+        quotes.setId = cursor.readString(STRING_DECODED_MAX);
+        break;
+      case 'base_asset':
+        quotes.baseAsset = readAsset(cursor);
+        break;
+      case 'book_price_decimals':
+        quotes.bookPriceDecimals = cursor.readInteger(-128, 127);
+        break;
+      case 'book_quantity_decimals':
+        quotes.bookQuantityDecimals = cursor.readInteger(-128, 127);
+        break;
+      case 'revision':
+        quotes.revisionNs = cursor.readTime();
+        break;
+      case 'bids':
+        quotes.bids = readQuoteEntries(cursor);
+        break;
+      case 'asks':
+        quotes.asks = readQuoteEntries(cursor);
+        break;
+      case 'target':
+        readTarget(cursor, quotes);
+        break;
+      case 'max_trading_fees_rate':
+        quotes.maxTradingFeesRate = cursor.readInteger(0, 4294967295);
+        break;
+      case 'protection_group':
+        quotes.protectionGroup = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
+        break;
+      case 'good_until_timestamp_ns':
+        quotes.goodUntilNs = cursor.readNull() ? null : cursor.readTime();
+        break;
+      case 'protocol_version':
+        quotes.protocolVersion = cursor.readInteger(0, Number.MAX_SAFE_INTEGER);
+        break;
+      default:
+        unreachable(name);
+    }
+  }
+  return quotes;
+}
+
+/** Without its fault and its text. */
+export function readQuoteSetMembers(cursor: JsonCursor): Draft<QuoteSetRequest> {
+  const request: Draft<QuoteSetRequest> = { ...NO_QUOTE_SET };
+  cursor.enterObject();
+  for (let name = cursor.nextMember(QUOTE_SET); name !== null; name = cursor.nextMember(QUOTE_SET)) {
+    switch (name) {
+      case 'quotes':
+        request.quotes = readSignedQuoteSet(cursor);
+        break;
+      case 'signature':
+        request.signature = readOrderSignature(cursor);
+        break;
+      case 'additional_signers':
+        request.additionalSigners = readAdditionalSigners(cursor);
+        break;
+      case 'post_sign_timestamp':
+        request.postSignNs = cursor.readTime();
+        break;
+      default:
+        unreachable(name);
+    }
+  }
+  return request;
+}
+
 /** Its canonical text; the object has no fault. */
 export function writeSignedOrder(text: TextWriter, order: SignedOrder): void {
   text.ascii('{"signer":"');
@@ -655,5 +821,48 @@ export function writeSignedCancel(text: TextWriter, cancel: SignedCancel): void 
   text.signed(cancel.signer.text);
   text.ascii('","protocol_version":');
   text.integer(cancel.protocolVersion);
+  text.ascii('}');
+}
+
+/** Its canonical text; the object has no fault. */
+export function writeSignedQuoteSet(text: TextWriter, quotes: SignedQuoteSet): void {
+  text.ascii('{"signer":"');
+  text.signed(quotes.signer.text);
+  text.ascii('","set_id":"');
+  text.signed(quotes.setId);
+  text.ascii('","base_asset":"');
+  text.signed(quotes.baseAsset.text);
+  text.ascii('","book_price_decimals":');
+  text.integer(quotes.bookPriceDecimals);
+  text.ascii(',"book_quantity_decimals":');
+  text.integer(quotes.bookQuantityDecimals);
+  text.ascii(',"revision":');
+  text.u64(quotes.revisionNs);
+  text.ascii(',"bids":');
+  writeQuoteEntries(text, quotes.bids);
+  text.ascii(',"asks":');
+  writeQuoteEntries(text, quotes.asks);
+  text.ascii(',"target":{"account":');
+  text.integer(quotes.account);
+  text.ascii(',"is_spot":');
+  text.flag(quotes.isSpot);
+  text.ascii('},"max_trading_fees_rate":');
+  text.integer(quotes.maxTradingFeesRate);
+  text.ascii(',"protection_group":');
+  if (quotes.protectionGroup === null) {
+    text.ascii('null');
+  } else {
+    text.ascii('"');
+    text.signed(quotes.protectionGroup);
+    text.ascii('"');
+  }
+  text.ascii(',"good_until_timestamp_ns":');
+  if (quotes.goodUntilNs === null) {
+    text.ascii('null');
+  } else {
+    text.u64(quotes.goodUntilNs);
+  }
+  text.ascii(',"protocol_version":');
+  text.integer(quotes.protocolVersion);
   text.ascii('}');
 }

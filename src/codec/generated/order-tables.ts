@@ -2,10 +2,10 @@
 import type { OrderId } from '../../core/ids.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../core/units.ts';
 import type { Draft } from '../decode-text.ts';
-import { reader, refuseMember, timeAt, timeOrNullAt, textAt, userAt, assetAt, flagAt, marketOfTermsAt, marketBesideAt, sideAt, rawAt, rawOrNullAt, detailsAt, triggerOrNullAt, newTriggerOrNullAt, signatureAt, coSignersAt } from '../flat-members.ts';
+import { reader, refuseMember, timeAt, timeOrNullAt, textAt, textOrNullAt, quoteEntriesAt, userAt, assetAt, flagAt, marketOfTermsAt, marketBesideAt, sideAt, rawAt, rawOrNullAt, detailsAt, triggerOrNullAt, newTriggerOrNullAt, signatureAt, coSignersAt } from '../flat-members.ts';
 import { replaceTermsFault } from '../order-rules.ts';
-import { Create, Replace, Cancel, Amend } from './control-tables.ts';
-import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest } from './order-json.ts';
+import { Create, Replace, Cancel, Amend, QuoteSet } from './control-tables.ts';
+import type { CreateRequest, ReplaceRequest, CancelRequest, AmendRequest, QuoteSetRequest } from './order-json.ts';
 import { NO_SIGNERS } from '../signatures.ts';
 import { NO_BYTES } from '../text-writer.ts';
 
@@ -97,6 +97,34 @@ export function amendAt(at: number): Draft<AmendRequest> {
     signature: NO_BYTES,
     additionalSigners: NO_SIGNERS,
     postSignNs: 0n as TimestampNs,
+    fault: null,
+    text: NO_BYTES,
+  };
+}
+
+/** After a fault of the frame its members are undefined. */
+export function quoteSetAt(at: number): Draft<QuoteSetRequest> {
+  const quotes = {
+    signer: userAt(at, QuoteSet.signer, 'signer'),
+    setId: textAt(at, QuoteSet.setId, 'set_id'),
+    baseAsset: assetAt(at, QuoteSet.baseAsset, 'base_asset'),
+    bookPriceDecimals: reader.signedByte(at, QuoteSet.bookPriceDecimals),
+    bookQuantityDecimals: reader.signedByte(at, QuoteSet.bookQuantityDecimals),
+    revisionNs: timeAt(at, QuoteSet.revision, 'revision'),
+    bids: quoteEntriesAt(at, QuoteSet.bids, 'bids'),
+    asks: quoteEntriesAt(at, QuoteSet.asks, 'asks'),
+    account: reader.unsigned(at, QuoteSet.account),
+    isSpot: flagAt(at, QuoteSet.isSpot, 'is_spot'),
+    maxTradingFeesRate: reader.unsigned(at, QuoteSet.maxTradingFeesRate),
+    protectionGroup: textOrNullAt(at, QuoteSet.protectionGroup, 'protection_group'),
+    goodUntilNs: timeOrNullAt(at, QuoteSet.goodUntilTimestampNs, 'good_until_timestamp_ns'),
+    protocolVersion: reader.unsigned(at, QuoteSet.protocolVersion),
+  };
+  return {
+    quotes,
+    signature: signatureAt(at, QuoteSet.signature, 'signature'),
+    additionalSigners: coSignersAt(at, QuoteSet.additionalSigners, 'additional_signers'),
+    postSignNs: timeAt(at, QuoteSet.postSignTimestamp, 'post_sign_timestamp'),
     fault: null,
     text: NO_BYTES,
   };

@@ -3,7 +3,14 @@
  * 7.10).
  */
 import { FILL_STATUS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
-import type { ActionTiming, BatchResult, OperationReply, RejectionDetail, UserTrade } from '../reply-types.ts';
+import type {
+  ActionTiming,
+  BatchResult,
+  OperationReply,
+  QuoteSetReply,
+  RejectionDetail,
+  UserTrade,
+} from '../reply-types.ts';
 import { ORDER_RECORD, USER_ORDER_RECORD } from './order-record-shapes.ts';
 import {
   ASSET_ID,
@@ -12,6 +19,7 @@ import {
   DECIMAL,
   described,
   FLAG,
+  inside,
   listOf,
   NANOSECONDS,
   named,
@@ -19,7 +27,9 @@ import {
   ORDER_ID,
   open,
   optional,
+  RAW,
   type Shape,
+  SIDE_WORDS,
   SUB_ACCOUNT,
   TEXT,
   unread,
@@ -62,6 +72,35 @@ export const OPERATION_RESPONSE: Shape<unknown, OperationReply> = named(
     status: words('Received', 'Rejected'),
     reason: nullable(described(TEXT, 'an error code in PascalCase')),
     processed_at_ns: optional(nullable(NANOSECONDS)),
+    timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
+    detail: unread(optional(described(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract'))),
+  }),
+);
+
+export const QUOTE_SET_RESPONSE: Shape<unknown, QuoteSetReply> = named(
+  'QuoteSetResponse',
+  '`Received`: the market has applied the set. `Rejected` with a reason: what it adds was refused as a whole, what it takes away was applied. The counts are of entries',
+  open({
+    set_id: described(TEXT, 'as received'),
+    revision: inside('revisionNs', described(nullable(NANOSECONDS), 'as received; null where it could not be read')),
+    status: words('Received', 'Rejected'),
+    reason: nullable(described(TEXT, 'an error code in PascalCase')),
+    created: described(COUNT, 'new prices'),
+    changed: described(COUNT, 'other quantities at prices that stay'),
+    kept: COUNT,
+    cancelled: described(COUNT, 'prices that left'),
+    refused: described(
+      listOf(
+        open({
+          side: SIDE_WORDS,
+          price: RAW,
+          reason: described(TEXT, 'PostOnlyWouldCross, or an error code in PascalCase'),
+        }),
+      ),
+      'entries that were left out',
+    ),
+    superseded: described(FLAG, 'under load a newer set of this id was applied in its place'),
+    processed_at_ns: NANOSECONDS,
     timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
     detail: unread(optional(described(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract'))),
   }),

@@ -5,7 +5,14 @@
  * both. Both reject an invalid figure or id, the readers as INVALID_ORDER after session and rate (AMB-91).
  */
 import type { TOptional } from '@sinclair/typebox';
-import { BATCH_ITEMS_MAX, DEAD_MAN_MS_MAX, DEAD_MAN_MS_MIN } from '../../core/limits.ts';
+import {
+  BATCH_ITEMS_MAX,
+  DEAD_MAN_MS_MAX,
+  DEAD_MAN_MS_MIN,
+  PROTECTION_GROUP_BYTES_MAX,
+  QUOTE_SET_ID_BYTES_MAX,
+  QUOTES_PER_SIDE_MAX,
+} from '../../core/limits.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,
   type AdditionalSigner,
@@ -92,6 +99,25 @@ const PROTOCOL_VERSION = readAs('protocol version', described(Type.Integer({ min
 const PRICE = readAs('raw price', RAW);
 const QUANTITY = readAs('raw quantity', RAW);
 
+const TARGET = closed({
+  account: Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' }),
+  is_spot: described(FLAG, 'true moves balances, false a margin position'),
+});
+const FEE_LIMIT = Type.Integer({
+  minimum: 0,
+  maximum: 4_294_967_295,
+  description: 'the most you pay, 1e-6 of notional; must cover the market’s rate',
+});
+
+/** The name of a protection group (MMP-01). */
+const PROTECTION_GROUP: Shape<string> = readAs(
+  'protection group',
+  Type.String({
+    pattern: `^[A-Za-z0-9+/=_\\-.:]{1,${PROTECTION_GROUP_BYTES_MAX}}$`,
+    description: `a protection group of yours in this market: 1 to ${PROTECTION_GROUP_BYTES_MAX} characters of an order id`,
+  }),
+);
+
 export const ORDER: Shape = named(
   'Order',
   'The signed object of a create. Canonical bytes: compact JSON, members in this order, unset ones null',
@@ -105,16 +131,9 @@ export const ORDER: Shape = named(
     side: readAs('side', SIDE_WORDS),
     trigger: optional(nullable(TRIGGER)),
     creation_timestamp_ns: inside('creationNs', INSTANT),
-    target: closed({
-      account: Type.Integer({ minimum: 0, maximum: 65_535, description: 'sub-account index' }),
-      is_spot: described(FLAG, 'true moves balances, false a margin position'),
-    }),
+    target: TARGET,
     reduce_only: FLAG,
-    max_trading_fees_rate: Type.Integer({
-      minimum: 0,
-      maximum: 4_294_967_295,
-      description: 'the most you pay, 1e-6 of notional; must cover the market’s rate',
-    }),
+    max_trading_fees_rate: FEE_LIMIT,
     protocol_version: PROTOCOL_VERSION,
   }),
 );
@@ -157,6 +176,46 @@ export const CANCEL_TERMS: Shape = named(
     order_id: ORDER_ID_GIVEN,
     asset_id: inside('asset', ASSET_ID_GIVEN),
     signer: USER_ID_GIVEN,
+    protocol_version: PROTOCOL_VERSION,
+  }),
+);
+
+/** Raw price and quantity of an entry of a quote set. */
+const QUOTE: Shape = listOf(RAW, { minItems: 2, maxItems: 2 });
+
+const QUOTES: Shape = readAs(
+  'quote entries',
+  described(
+    listOf(QUOTE, { maxItems: QUOTES_PER_SIDE_MAX }),
+    '`[price, quantity]` each, raw; the best price first, no price twice. The quantity is what shall rest',
+  ),
+);
+
+const QUOTE_SET: Shape = named(
+  'QuoteSet',
+  'The signed object of a quote set: what shall rest in one market, in place of what the set has there. Both sides empty: the set ends',
+  closed({
+    signer: USER_ID_GIVEN,
+    set_id: readAs(
+      'set id',
+      Type.String({
+        pattern: `^(?!sys-)[A-Za-z0-9+/=_\\-.]{1,${QUOTE_SET_ID_BYTES_MAX}}$`,
+        description: `1 to ${QUOTE_SET_ID_BYTES_MAX} of A-Z a-z 0-9 + / = _ - . and not sys-…; its entries are the orders <set_id>:<n>`,
+      }),
+    ),
+    base_asset: ASSET_ID_GIVEN,
+    book_price_decimals: described(DECIMALS, "the market's own"),
+    book_quantity_decimals: described(DECIMALS, "the market's own"),
+    revision: inside('revisionNs', described(INSTANT, 'above that of the set before; at most 60 s old, 5 s ahead')),
+    bids: QUOTES,
+    asks: QUOTES,
+    target: TARGET,
+    max_trading_fees_rate: FEE_LIMIT,
+    protection_group: optional(nullable(PROTECTION_GROUP)),
+    good_until_timestamp_ns: inside(
+      'goodUntilNs',
+      optional(nullable(described(INSTANT, 'then the set ends; null: 30 days after its revision'))),
+    ),
     protocol_version: PROTOCOL_VERSION,
   }),
 );
@@ -230,6 +289,12 @@ export const CANCEL_REQUEST: Shape = named(
   'CancelRequest',
   'A signed cancel',
   Type.Object({ cancel: CANCEL_TERMS, ...SIGNING }),
+);
+
+export const QUOTE_SET_REQUEST: Shape = named(
+  'QuoteSetRequest',
+  'A signed quote set',
+  Type.Object({ quotes: QUOTE_SET, ...SIGNING }),
 );
 
 /** What of an amend the SDK writes: nothing of it is signed. */

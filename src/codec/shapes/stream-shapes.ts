@@ -1,7 +1,7 @@
 /** Frames of the private streams and of `/control`, and the error envelope (wire.md 5, 9, 10). */
 import { CANCEL_WORDS, REMOVAL_WORDS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import { REJECT_CODE, type RejectName } from '../../core/reject.ts';
-import { OPERATION_RESPONSE } from './order-reply-shapes.ts';
+import { OPERATION_RESPONSE, QUOTE_SET_RESPONSE } from './order-reply-shapes.ts';
 import {
   AMEND_REQUEST,
   BATCH_CREATE_REQUEST,
@@ -9,6 +9,7 @@ import {
   CANCEL_REQUEST,
   CREATE_REQUEST,
   ORDER,
+  QUOTE_SET_REQUEST,
   REPLACE_REQUEST,
 } from './order-shapes.ts';
 import {
@@ -235,6 +236,7 @@ export const CONTROL_REQUEST: Shape = named(
     BatchCreateRequest: BATCH_CREATE_REQUEST,
     BatchReplaceRequest: BATCH_REPLACE_REQUEST,
     AmendOrderRequest: AMEND_REQUEST,
+    QuoteSetRequest: QUOTE_SET_REQUEST,
   }),
 );
 export const CONTROL_REQUEST_V1: Shape = named(
@@ -265,6 +267,10 @@ export const CONTROL_ANSWER: Shape = named(
       CancelOrderResponse: ANSWER,
       ReplaceOrderResponse: ANSWER,
       AmendOrderResponse: ANSWER,
+      QuoteSetResponse: Type.Object({
+        response: QUOTE_SET_RESPONSE,
+        asset_id: described(ASSET_ID_GIVEN, 'as the request spelt it'),
+      }),
     }),
     Type.Object({ request: Type.Object({ status: words('submitted') }) }),
     Type.Object({ error: STREAM_ERROR }),

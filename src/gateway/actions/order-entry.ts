@@ -34,7 +34,13 @@ import {
   refuseSigners,
 } from '../../clearing/signers/signer-config.ts';
 import type { ActionHops } from '../../codec/hop-times.ts';
-import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from '../../codec/order-actions.ts';
+import type {
+  AmendRequest,
+  CancelRequest,
+  CreateRequest,
+  QuoteSetRequest,
+  ReplaceRequest,
+} from '../../codec/order-actions.ts';
 import { furtherSignatures, isUnsigned, SIGNATURE_BYTES } from '../../codec/signatures.ts';
 import { storedSignatures } from '../../codec/stored-signatures.ts';
 import { must } from '../../core/assert.ts';
@@ -98,7 +104,8 @@ export type SignedEntry =
   | { readonly kind: 'create'; readonly request: CreateRequest }
   | { readonly kind: 'replace'; readonly request: ReplaceRequest }
   | { readonly kind: 'cancel'; readonly request: CancelRequest }
-  | { readonly kind: 'amend'; readonly request: AmendRequest };
+  | { readonly kind: 'amend'; readonly request: AmendRequest }
+  | { readonly kind: 'quotes'; readonly request: QuoteSetRequest };
 
 /** Several of one kind in one request. */
 export type SignedBatch =
@@ -245,8 +252,9 @@ export class OrderEntry {
    */
   admit(user: UserId, cost: Cost): Reject | null {
     if (this.#isStopping) return STOPPING;
+    // What a quote set adds is judged apart from what it takes away (QTE-04).
     // mutant: stalled-leader
-    if (!isCancelCost(cost) && this.#parts.requests.isStalled()) return STALLED;
+    if (!isCancelCost(cost) && cost !== 'quotes' && this.#parts.requests.isStalled()) return STALLED;
     return this.#parts.limits.charge(user, cost, this.#parts.nowNs());
   }
 
@@ -264,10 +272,10 @@ export class OrderEntry {
     } else if (action.kind === 'cancel') {
       const prepared = this.#parts.requests.checkCancel(action.request, this.#caller(origin));
       this.#process(prepared, action.request, origin, answer);
-    } else {
+    } else if (action.kind === 'amend') {
       const prepared = this.#parts.requests.checkAmend(action.request, this.#caller(origin));
       this.#process(prepared, action.request, origin, answer);
-    }
+    } else this.#refuse(answer, this.#parts.requests.checkQuoteSet(action.request, this.#caller(origin)));
   }
 
   /** As `submit`, for every order of a batch; the answers come one by one, in any order. */

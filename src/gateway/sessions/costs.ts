@@ -6,7 +6,8 @@
 /**
  * `action` any session request without a price of its own, `cancel` one signed cancel, `cancelAll` all orders of a user
  * or of a market, `deadMan` a dead-man timer, `bulk` this number of items in one request, `bulkCancel` this number of
- * cancels, `historyPage` a page of orders or trades, `publicRead` any request without a session. `furtherSignatures` of an
+ * cancels, `quotes` a quote set, and
+ * `furtherQuotes` so many entries of one that adds, `historyPage` a page of orders or trades, `publicRead` any request without a session. `furtherSignatures` of an
  * action beyond its first one, which costs as much to verify as another action: each is priced like one.
  */
 export type Cost =
@@ -14,8 +15,10 @@ export type Cost =
   | 'cancel'
   | 'cancelAll'
   | 'deadMan'
+  | 'quotes'
   | 'historyPage'
   | 'publicRead'
+  | { readonly furtherQuotes: number }
   | { readonly furtherSignatures: number }
   | { readonly bulk: number }
   | { readonly bulkCancel: number };
@@ -63,13 +66,21 @@ export const STANDARD_PRICES: Prices = {
   publicRead: 2n * UNIT,
 };
 
+/** As many entries of a quote set cost as much as an action: 0.1 units each at the standard price (QTE-10). */
+const QUOTES_PER_ACTION = 20n;
+
 /** The price of a request in milli-units (EX-13). */
 export function priceOf(cost: Cost, prices: Prices): bigint {
-  if (cost === 'deadMan') return prices.action;
+  if (cost === 'deadMan' || cost === 'quotes') return prices.action;
   if (typeof cost === 'string') return prices[cost];
+  if ('furtherQuotes' in cost) return wholeUnits((BigInt(cost.furtherQuotes) * prices.action) / QUOTES_PER_ACTION);
   if ('furtherSignatures' in cost) return BigInt(cost.furtherSignatures) * prices.action;
   const items = BigInt('bulk' in cost ? cost.bulk : cost.bulkCancel) * prices.bulkItem;
   // mutant: bulk-price
-  const rounded = ((items + UNIT - 1n) / UNIT) * UNIT;
+  const rounded = wholeUnits(items);
   return rounded > prices.bulkMinimum ? rounded : prices.bulkMinimum;
+}
+
+function wholeUnits(milliUnits: bigint): bigint {
+  return ((milliUnits + UNIT - 1n) / UNIT) * UNIT;
 }

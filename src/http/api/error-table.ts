@@ -153,9 +153,21 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'an amend was made for other terms: the order was changed since, or has another revision',
     remedy: 'read `details.authorization_revision` or the order, and decide anew',
   },
+  MMP_FROZEN: {
+    means: 'the protection group is frozen: its members took as many fills as its limits permit',
+    remedy: 'wait until `details.frozen_until_ns`, or reset the group where that is null',
+  },
+  QUOTE_ENTRY: {
+    means: 'the order is an entry of a quote set, which no replace or amend changes',
+    remedy: 'send the set again with other entries',
+  },
+  TOO_MANY_QUOTES: {
+    means: 'four quote sets of yours are in force in this market',
+    remedy: 'end one of them: a set without entries ends it',
+  },
   READ_ONLY_SESSION: {
-    means: 'the session was opened by signers that weigh less than the threshold `low`: it reads, and changes nothing',
-    remedy: 'log in with more keys of the account',
+    means: 'the session only reads: it was opened for reading, or by signers that weigh less than the threshold `low`',
+    remedy: 'log in for everything, with more keys of the account where these weigh too little',
   },
   ACTION_ALREADY_USED: {
     means:

@@ -22,6 +22,7 @@ export const COST_WORDS = {
   action: '2 units',
   cancel: '1 unit',
   cancelAll: '50 units',
+  quotes: '2 units; of a set that adds 0.1 more per entry, rounded up',
   bulk: '1.5 units per item, rounded up, at least 2',
   historyPage: '25 units',
   publicRead: '2 units of the shared budget',

@@ -15,7 +15,13 @@
  */
 
 import type { ActionHops } from '../../../codec/hop-times.ts';
-import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from '../../../codec/order-actions.ts';
+import type {
+  AmendRequest,
+  CancelRequest,
+  CreateRequest,
+  QuoteSetRequest,
+  ReplaceRequest,
+} from '../../../codec/order-actions.ts';
 import { assert, must } from '../../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../core/limits.ts';
@@ -59,6 +65,7 @@ import {
   checkNewFigures,
   checkNewTrigger,
   checkOpenOrders,
+  checkQuoteSet,
   checkReplace,
   marketHalted,
   type PreFlightView,
@@ -76,6 +83,7 @@ const TOO_MANY_OWN: Reject = reject(
   'too many requests of this user are on their way, try again',
 );
 const CONTESTED: Reject = reject('SERVICE_UNAVAILABLE', 'several orders with this id are on their way', 'order_id');
+const NO_QUOTE_SETS: Reject = reject('SERVICE_UNAVAILABLE', 'this market takes no quote sets yet');
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 
 const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
@@ -469,6 +477,14 @@ export class OrderRequests {
     const order = orders.find(user, market.definition.marketIndex, orderId) ?? null;
     if (order !== null) order.requests += 1;
     return accepted(pending.add(requestOf('amend', prepared, order, null, reply)));
+  }
+
+  // ---- quote sets
+
+  /** Why a quote set is refused before its signature. */
+  checkQuoteSet(request: QuoteSetRequest, caller: Caller): Reject {
+    const checked = checkQuoteSet(this.#view, request, caller.user, caller.now);
+    return checked.ok ? NO_QUOTE_SETS : checked.reject;
   }
 
   // ---- cancel

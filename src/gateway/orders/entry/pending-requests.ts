@@ -10,6 +10,7 @@
  * a part of these, a market maker a larger one, so that no user fills the table while a market or the disk is slow.
  */
 import type { ActionHops } from '../../../codec/hop-times.ts';
+import type { QuoteOutcome } from '../../../codec/operation-replies.ts';
 import { assert, must } from '../../../core/assert.ts';
 import type { OrderId, UserId } from '../../../core/ids.ts';
 import type { TriggerKind } from '../../../core/order-terms.ts';
@@ -31,6 +32,8 @@ export const CANCELS_PER_USER_RESERVED = 1_024;
 export interface ActionAnswer {
   readonly refusal: Reject | null;
   readonly processedAtNs: TimestampNs;
+  /** Of a quote set that reached its market, beside a refusal of what it adds. */
+  readonly quotes?: QuoteOutcome;
 }
 
 export type EntryAnswer = (answer: ActionAnswer) => void;

@@ -11,11 +11,13 @@ import type {
   AmendRequest,
   CancelRequest,
   CreateRequest,
+  QuoteSetRequest,
   ReplaceRequest,
   SignedOrder,
   SignedReplace,
 } from '../../../codec/order-actions.ts';
 import type { OrderDetails, TriggerCondition } from '../../../codec/order-details.ts';
+import { pricesFault } from '../../../codec/quote-entries.ts';
 import { storedSignatures } from '../../../codec/stored-signatures.ts';
 import { notional18 } from '../../../core/arithmetic.ts';
 import { format18 } from '../../../core/decimal.ts';
@@ -312,6 +314,33 @@ function completeTrigger(
   }
   if (wished === null || (wished.kind === triggerKind && wished.price === triggerPrice)) return accepted(null);
   return invalid('new_trigger', 'the order is not waiting for a trigger');
+}
+
+/**
+ * What holds of every quote set, also of one that only takes away (QTE-04): its signer, shape, market, decimals, order of
+ * prices and times.
+ */
+export function checkQuoteSet(
+  view: PreFlightView,
+  request: QuoteSetRequest,
+  user: UserId,
+  now: TimestampNs,
+): Outcome<MarketSlot> {
+  const { quotes } = request;
+  if (quotes.signer.id !== user) return signerMismatch();
+  if (request.fault !== null) return rejected(request.fault);
+  const market = view.markets.find(quotes.baseAsset.id);
+  if (market === undefined) return marketNotFound();
+  const decimals = checkDecimals(market, quotes);
+  if (!decimals.ok) return decimals;
+  const prices = pricesFault(quotes);
+  if (prices !== null) return rejected(prices);
+  const { postSignAgeMaxNs, clockSkewNs } = view.settings;
+  if (quotes.revisionNs + postSignAgeMaxNs < now || quotes.revisionNs > now + clockSkewNs) {
+    return rejected(reject('REQUEST_TOO_OLD', 'the revision is over 60 s old, or in the future', 'revision'));
+  }
+  const signed = checkPostSign(view, request.postSignNs, now);
+  return signed.ok ? accepted(market) : signed;
 }
 
 /** Cancels work whatever the market's status is (AMB-109). */
