@@ -53,6 +53,7 @@ const TYPE_MODULES: Readonly<Record<string, readonly string[]>> = {
     'FillGroup',
     'OrderEnd',
     'OrderKind',
+    'QuoteChangeKind',
     'RollbackReason',
     'Side',
     'SignatureVerdict',

@@ -49,6 +49,10 @@ export const ORDER_FLAG = {
   cancelOnDisconnect: 256,
 } as const;
 
+/** What a quote set did to an entry (QuoteSetChange in schemas/messages.fbs). */
+const QUOTE_CHANGE = { created: 1, resized: 2, left: 3, refused: 4, out: 5 } as const;
+export type QuoteChangeKind = (typeof QUOTE_CHANGE)[keyof typeof QUOTE_CHANGE];
+
 /** State of an order with a trigger (TRG-01, AMB-28). `live`: it has none, or was released. */
 export const TRIGGER_STATE = { live: 0, dormant: 1, fired: 2 } as const;
 export type TriggerState = (typeof TRIGGER_STATE)[keyof typeof TRIGGER_STATE];

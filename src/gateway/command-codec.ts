@@ -207,7 +207,16 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
   const { user, marketIndex, end } = cancelled;
   const receivedNs = stamp.receivedNs as TimestampNs;
   const beforeNs = cancelled.beforeNs as TimestampNs;
-  CancelAllOrders.write(v, at, { requestId, receivedNs, beforeNs, marketIndex, user, end });
+  CancelAllOrders.write(v, at, {
+    requestId,
+    receivedNs,
+    beforeNs,
+    marketIndex,
+    user,
+    end,
+    sideOnly: 0,
+    protectionGroup: 0,
+  });
 }
 
 export function writeRelease(v: Views, at: number, command: ReleaseEvent, receivedNs: bigint): void {

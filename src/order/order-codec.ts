@@ -2,7 +2,7 @@
  * The message of a create besides its record: the hash by which a market looks up the order's id, the room of a reduce-only
  * order, and its expiry as two 32-bit words.
  *
- *   NewOrder: request │ OrderRecord, 288 bytes │ signature │ canonical text, `text_bytes` of ASCII │ signatures │ room │ hash
+ *   NewOrder: request │ OrderRecord, 296 bytes │ signature │ canonical text, `text_bytes` of ASCII │ signatures │ room │ hash
  *                                                             └── a child names its parent there, at `parent_id_at`
  *
  * Room and hash are for the market alone: it passes the message on without them.

@@ -47,7 +47,7 @@ const READERS_MAX = 126;
 const NAMED_DATABASES = 1;
 /** Written once into an empty map, in the table `meta` of key-layout.ts. */
 const DATA_VERSION_KEY: Uint8Array = Uint8Array.of(0x01, 0x01);
-export const DATA_VERSION = 15;
+export const DATA_VERSION = 16;
 
 /** The name of that version, as it stands in a map. */
 export function versionName(version: number = DATA_VERSION): string {

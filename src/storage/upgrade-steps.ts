@@ -23,22 +23,24 @@
  *            No units are reserved for withdrawals that wait, until the first pass over their queue
  *   14 ─▶ 15 the journal has inputs and configs a row that only nodes of a cluster write: nothing of before has one; a user
  *            has whether a dead-man timer runs, no
+ *   15 ─▶ 16 an order has the slots of its quote set and of its protection group, none; the tables of quote sets are new and empty
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).
  */
 
 import { droppedTokens } from '../clearing/registry/registry-assets.ts';
-import { COUNTED_MATCH, ORDER, TRADE } from '../clearing/row-layouts.ts';
-import { type NetDepositRow, NO_MATCH, type OrderRow, type Tables, type VaultTokenRow } from '../clearing/rows.ts';
+import { COUNTED_MATCH, TRADE } from '../clearing/row-layouts.ts';
+import { type NetDepositRow, NO_MATCH, type Tables, type VaultTokenRow } from '../clearing/rows.ts';
 import { mulDivFloor, powerOfTen } from '../core/arithmetic.ts';
 import { assert, must } from '../core/assert.ts';
 import { MINIMUM_NOTIONAL, ORDER_LIFE_NS } from '../core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../core/order-terms.ts';
 import { type Amount18, ONE_18, type Sequence, type TimestampNs } from '../core/units.ts';
+import { type Views, viewsOf } from '../core/views.ts';
 import { ByteReader } from '../schema/byte-reader.ts';
 import { ByteWriter } from '../schema/byte-writer.ts';
-import type { OrderRecordFields } from '../schema/generated/messages.ts';
+import { OrderRecord, OrderRecord15, type OrderRecord15Fields } from '../schema/generated/messages.ts';
 import { bytes, type Field, hex32, i128, safe, struct, text, u8, u32, u64 } from '../schema/row-fields.ts';
 import type { Convert } from './copy-map.ts';
 import type { Entry, StorageReader } from './environment.ts';
@@ -84,6 +86,7 @@ export const UPGRADE_STEPS: readonly UpgradeStep[] = [
   { from: 12, convert: () => withIsolated },
   { from: 13, convert: () => to14, added: addedIn14 },
   { from: 14, convert: () => to15 },
+  { from: 15, convert: () => to16 },
 ];
 
 const withSubAccounts = (source: StorageReader, entry: Entry, to: Parameters<Convert>[1]): Uint8Array => {
@@ -270,7 +273,7 @@ type Member10 =
   | 'verdict';
 
 /** An order in versions 7 to 10. */
-interface Order10 extends Pick<OrderRecordFields, Member10> {
+interface Order10 extends Pick<OrderRecord15Fields, Member10> {
   readonly parentId: string;
   readonly expiryNs: TimestampNs;
   readonly text: string;
@@ -329,8 +332,15 @@ function ordersIn({ key, value }: Entry): Order10[] {
 
 const U32_MAX = 0xffff_ffff;
 
+const RECORD_15: Views = viewsOf(new ArrayBuffer(OrderRecord15.bytes), 0, OrderRecord15.bytes);
+
+function writeOrder15(to: ByteWriter, row: OrderRecord15Fields): void {
+  OrderRecord15.write(RECORD_15, 0, row);
+  to.raw(RECORD_15.u8);
+}
+
 /** @throws InvariantError where the facts of the row do not fit a record. */
-function recordOf10({ parentId, expiryNs, text: signed, signatures, ...order }: Order10): OrderRow {
+function recordOf10({ parentId, expiryNs, text: signed, signatures, ...order }: Order10): OrderRecord15Fields {
   const lifeEndNs = order.creationNs + ORDER_LIFE_NS;
   const derivedNs = order.goodUntilNs !== 0n && order.goodUntilNs < lifeEndNs ? order.goodUntilNs : lifeEndNs;
   const parentIdAt = parentId === '' ? 0 : signed.indexOf(parentId);
@@ -345,10 +355,10 @@ function withRecords(entry: Entry, to: ByteWriter): Uint8Array {
   const { key, value } = entry;
   if (key[0] === TABLE.openOrder) {
     const row = recordOf10(decodeFrame(key, value, ORDER_10.read));
-    return encodeFrame(to, key, () => ORDER.write(to, row));
+    return encodeFrame(to, key, () => writeOrder15(to, row));
   }
   if (key[0] !== TABLE.orderBlock) return value;
-  return encodeRun(to, key, ordersIn(entry).map(recordOf10), ORDER.write);
+  return encodeRun(to, key, ordersIn(entry).map(recordOf10), writeOrder15);
 }
 
 /** Where the order of a text stands: in the table of open orders under its sequence, or in a block. */
@@ -451,6 +461,35 @@ const TABLES_15: ReadonlyMap<number, Convert> = new Map([[TABLE.user, withoutTim
 
 function to15(entry: Entry, to: Parameters<Convert>[1]): Uint8Array | null {
   return TABLES_15.get(entry.key[0] as number)?.(entry, to) ?? entry.value;
+}
+
+/** Tables of version 15 whose rows have another layout in version 16, and how a row is converted. */
+const TABLES_16: ReadonlyMap<number, Convert> = new Map([
+  [TABLE.openOrder, orderTo16],
+  [TABLE.orderBlock, blockTo16],
+]);
+
+function to16(entry: Entry, to: Parameters<Convert>[1]): Uint8Array | null {
+  return TABLES_16.get(entry.key[0] as number)?.(entry, to) ?? entry.value;
+}
+
+/** The new members stand behind all others: no quote set, no group. */
+const NEW_IN_16 = new Uint8Array(OrderRecord.bytes - OrderRecord15.bytes);
+
+function orderTo16({ key, value }: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  const body = checkFrame(key, value).subarray(1);
+  return encodeFrame(to, key, () => {
+    to.raw(body);
+    to.raw(NEW_IN_16);
+  });
+}
+
+function blockTo16(entry: Entry, to: Parameters<Convert>[1]): Uint8Array {
+  const records = decodeRun(entry, (from) => from.raw(OrderRecord15.bytes));
+  return encodeRun(to, entry.key, records, (into, record) => {
+    into.raw(record);
+    into.raw(NEW_IN_16);
+  });
 }
 
 /** No dead-man timer was kept: the new member is the last one of a user's row. */

@@ -56,7 +56,7 @@ export class PlainJournal {
   message(sequence: number): StreamMessage {
     const bytes = this.records[sequence - 1];
     assert.ok(bytes !== undefined);
-    return { sequence, bytes, dataVersion: '15' };
+    return { sequence, bytes, dataVersion: '16' };
   }
 }
 
@@ -76,7 +76,7 @@ export class ProtocolPlayer {
       automatic: true,
       production: true,
       standby: false,
-      dataVersion: '15',
+      dataVersion: '16',
       readHead: readPlainHead,
       ...options,
     });
@@ -178,7 +178,7 @@ export class ProtocolPlayer {
     return this.give({ kind: 'message', message: this.journal.message(sequence) });
   }
 
-  hearBytes(sequence: number, bytes: Uint8Array, dataVersion = '15'): this {
+  hearBytes(sequence: number, bytes: Uint8Array, dataVersion = '16'): this {
     return this.give({ kind: 'message', message: { sequence, bytes, dataVersion } });
   }
 

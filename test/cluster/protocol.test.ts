@@ -54,7 +54,7 @@ suite('when a record is stored (cluster.md 6)', () => {
     player
       .pass(26)
       .tick()
-      .give({ kind: 'got', messages: [{ sequence: 5, bytes, dataVersion: '15' }] });
+      .give({ kind: 'got', messages: [{ sequence: 5, bytes, dataVersion: '16' }] });
     assert.deepEqual(
       player.effects.find(({ kind }) => kind === 'stored'),
       { kind: 'stored', sequence: 5 },
@@ -116,7 +116,7 @@ suite('when a record is stored (cluster.md 6)', () => {
     const bytes = player.begin('batch');
     player.answer({ kind: 'refused', end: 5 });
     assert.deepEqual(player.effects.at(-1), { kind: 'get', from: 5 });
-    player.give({ kind: 'got', messages: [{ sequence: 5, bytes, dataVersion: '15' }] });
+    player.give({ kind: 'got', messages: [{ sequence: 5, bytes, dataVersion: '16' }] });
     assert.equal(player.count('stored'), 1);
   });
 

@@ -126,7 +126,7 @@ suite('a replica of market data', { skip, timeout: 240_000 }, () => {
       servers: servers.addresses,
       credentialsFile: servers.credentialsOf('replica'),
       tls: null,
-      dataVersion: '15',
+      dataVersion: '16',
     });
     a = startProcess(servers, 'a');
     leader = await a.ready();

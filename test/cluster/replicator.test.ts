@@ -48,7 +48,7 @@ class PlainNode {
         automatic: true,
         production: true,
         standby: false,
-        dataVersion: '15',
+        dataVersion: '16',
         readHead: readPlainHead,
       },
       stream,
@@ -157,7 +157,7 @@ suite('replicators over three servers', { skip, timeout: 100_000 }, () => {
   async function node(name: string, home: string | null, rank: number): Promise<PlainNode> {
     const credentialsFile = servers.credentialsOf('node');
     const addresses = servers.addresses;
-    const options = { cluster: 'c', node: name, servers: addresses, credentialsFile, tls: null, dataVersion: '15' };
+    const options = { cluster: 'c', node: name, servers: addresses, credentialsFile, tls: null, dataVersion: '16' };
     return new PlainNode(name, await StreamLog.connect(options), home, rank);
   }
 
@@ -171,7 +171,7 @@ suite('replicators over three servers', { skip, timeout: 100_000 }, () => {
       servers: servers.addresses,
       credentialsFile,
       tls: null,
-      dataVersion: '15',
+      dataVersion: '16',
     });
     for (let made = false; !made; ) {
       made = await maker.createJournal({ firstSequence: 1, replicas: 3, bytesMax: 1 << 28 }).then(
@@ -239,7 +239,7 @@ suite('replicators over three servers', { skip, timeout: 100_000 }, () => {
       servers: servers.addresses,
       credentialsFile,
       tls: null,
-      dataVersion: '15',
+      dataVersion: '16',
     };
     const stream = await StreamLog.connect(options);
     await until('all are current', () => true);

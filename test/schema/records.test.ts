@@ -47,6 +47,8 @@ const fields = fc
     fees: amount,
     maxFeeRate: uint,
     marketIndex: uint,
+    quoteSet: uint,
+    protectionGroup: uint,
     subAccount: ushort,
     parentIdAt: ushort,
     flags: ushort,
@@ -183,7 +185,7 @@ suite('records', () => {
       end += (BYTES[type] as number) * Math.max(1, arrayLength);
     }
     assert.equal(end, OrderRecord.bytes);
-    assert.ok(OrderRecord.bytes <= 288 && OrderRecord.bytes % 8 === 0);
+    assert.ok(OrderRecord.bytes <= 296 && OrderRecord.bytes % 8 === 0);
   });
 });
 

@@ -3,14 +3,16 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { TRADE } from '../../src/clearing/row-layouts.ts';
+import { ORDER, TRADE } from '../../src/clearing/row-layouts.ts';
 import { NO_MATCH, type OrderRow, type Tables } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../src/core/limits.ts';
 import { TIF, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
+import { viewsOf } from '../../src/core/views.ts';
 import { ByteWriter } from '../../src/schema/byte-writer.ts';
+import { OrderRecord15 } from '../../src/schema/generated/messages.ts';
 import { copyTables } from '../../src/storage/copy-map.ts';
 import { openWriter, type StorageReader, type StorageWriter, type Write } from '../../src/storage/environment.ts';
 import { checkFrame, decodeFrame, encodeFrame, LAYOUT_VERSION } from '../../src/storage/frames.ts';
@@ -46,16 +48,23 @@ type Order10 = ReturnType<typeof ORDER_10.read>;
 /** An order as versions 7 to 10 had it, with an id of a parent or none. */
 const order10: fc.Arbitrary<Order10> = fc
   .tuple(ROW_ARBITRARIES.order, fc.constantFrom('', 'parent-1', 'p:'), fc.boolean(), fc.nat(40))
-  .map(([{ parentIdAt: _, parentIdBytes: __, ...row }, parentId, isSigned, length]) => {
-    // What the node made has no text, and no parent.
-    const text = isSigned || parentId !== '' ? `{"parent":"${parentId}","${'x'.repeat(length)}"}` : '';
-    const creationNs = (row.creationNs >> 1n) as TimestampNs;
-    const lifeEndNs = creationNs + ORDER_LIFE_NS;
-    const goodUntilNs = row.goodUntilNs >> 1n;
-    const expiryNs = (goodUntilNs !== 0n && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs) as TimestampNs;
-    const signatures = new Uint8Array(text === '' ? 0 : 64).fill(length);
-    return { ...row, creationNs, goodUntilNs: goodUntilNs as TimestampNs, expiryNs, parentId, text, signatures };
-  });
+  .map(
+    ([
+      { parentIdAt: _, parentIdBytes: __, quoteSet: ___, protectionGroup: ____, ...row },
+      parentId,
+      isSigned,
+      length,
+    ]) => {
+      // What the node made has no text, and no parent.
+      const text = isSigned || parentId !== '' ? `{"parent":"${parentId}","${'x'.repeat(length)}"}` : '';
+      const creationNs = (row.creationNs >> 1n) as TimestampNs;
+      const lifeEndNs = creationNs + ORDER_LIFE_NS;
+      const goodUntilNs = row.goodUntilNs >> 1n;
+      const expiryNs = (goodUntilNs !== 0n && goodUntilNs < lifeEndNs ? goodUntilNs : lifeEndNs) as TimestampNs;
+      const signatures = new Uint8Array(text === '' ? 0 : 64).fill(length);
+      return { ...row, creationNs, goodUntilNs: goodUntilNs as TimestampNs, expiryNs, parentId, text, signatures };
+    },
+  );
 
 function bytesOf6(key: Uint8Array, row: Order10): Uint8Array {
   const body = checkFrame(key, encodeFrame10(key, row));
@@ -238,13 +247,21 @@ suite('steps of an upgrade', () => {
     );
     await fc.assert(
       fc.asyncProperty(orders, async (found) => {
-        const [source, target] = [openWriter(temporaryDirectory(), { version: 10 }), openWriter(temporaryDirectory())];
+        const source = openWriter(temporaryDirectory(), { version: 10 });
+        const between = openWriter(temporaryDirectory(), { version: 11 });
+        const target = openWriter(temporaryDirectory());
         // Those of block 0 live; the others lie in two blocks of each market, among each other.
         const live = found.flatMap(({ block, row }) => (block === 0 ? [{ ...row, end: 0 as const }] : []));
         const finished = found.flatMap(({ block, row }) => (block === 0 ? [] : [{ block, row }]));
         const places = writeVersion10(source, live, finished);
         const added = step.added?.(source) ?? [];
-        copyTables(source, target, { convert: step.convert(source), added, progress: () => undefined });
+        copyTables(source, between, { convert: step.convert(source), added, progress: () => undefined });
+        // Records have been longer since version 16.
+        const longer = must(
+          UPGRADE_STEPS.find(({ from }) => from === 15),
+          'version 15 is upgraded',
+        );
+        copyTables(between, target, { convert: longer.convert(between), progress: () => undefined });
 
         const rows = plainRows(target).map(({ row }) => row as OrderRow);
         const byKey = (a: OrderRow, b: OrderRow) => a.marketIndex - b.marketIndex || a.orderSequence - b.orderSequence;
@@ -258,7 +275,7 @@ suite('steps of an upgrade', () => {
           const expected = text === '' ? null : { text, signatures };
           assert.deepEqual(texts.find(marketIndex, orderSequence), expected);
         }
-        await Promise.all([source.close(), target.close()]);
+        await Promise.all([source.close(), between.close(), target.close()]);
       }),
       propertyParameters(30),
     );
@@ -396,6 +413,35 @@ suite('steps of an upgrade', () => {
     );
   });
 
+  test('15 to 16: no order of before is an entry of a quote set or a member of a protection group (QTE-06)', () => {
+    const step = must(
+      UPGRADE_STEPS.find(({ from }) => from === 15),
+      'version 15 is upgraded',
+    );
+    const convert = step.convert({} as StorageReader);
+    const to = new ByteWriter(64);
+    const before = (row: OrderRow): Uint8Array => {
+      const v = viewsOf(new ArrayBuffer(OrderRecord15.bytes), 0, OrderRecord15.bytes);
+      OrderRecord15.write(v, 0, row);
+      return v.u8;
+    };
+    fc.assert(
+      fc.property(fc.array(ROW_ARBITRARIES.order, { minLength: 1, maxLength: 3 }), (rows) => {
+        const [first] = rows as [OrderRow, ...OrderRow[]];
+        const key = keyWriter().ofMarket(TABLE.openOrder, first.marketIndex, first.orderSequence);
+        const value = encodeFrame(to, key, () => to.raw(before(first)));
+        const after = (row: OrderRow): OrderRow => ({ ...row, quoteSet: 0, protectionGroup: 0 });
+        assert.deepEqual(decodeRow('order', key, must(convert({ key, value }, to), 'it stays')), after(first));
+
+        const blockKey = keyWriter().ofMarket(TABLE.orderBlock, first.marketIndex, first.orderSequence);
+        const block = encodeRun(to, blockKey, rows, (into, row) => into.raw(before(row)));
+        const converted = must(convert({ key: blockKey, value: block }, to), 'it stays');
+        assert.deepEqual(decodeRun({ key: blockKey, value: converted }, ORDER.read), rows.map(after));
+      }),
+      propertyParameters(100),
+    );
+  });
+
   test('10 to 11: an order whose record would say something else is refused', () => {
     const [step] = UPGRADE_STEPS.filter(({ from }) => from === 10);
     const [row] = fc.sample(order10, { ...propertyParameters(1), seed: 7 });
@@ -422,7 +468,7 @@ function ordersOf(key: Uint8Array, value: Uint8Array): readonly Order10[] {
 
 function recordOf({ text, expiryNs: _, signatures: __, parentId, ...row }: Order10): OrderRow {
   const parentIdAt = parentId === '' ? 0 : text.indexOf(parentId);
-  return { ...row, parentIdAt, parentIdBytes: parentId.length };
+  return { ...row, parentIdAt, parentIdBytes: parentId.length, quoteSet: 0, protectionGroup: 0 };
 }
 
 /** @returns the place of the block of each finished order. */

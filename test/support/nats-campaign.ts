@@ -111,7 +111,7 @@ async function main(): Promise<number> {
       servers: servers.addresses,
       credentialsFile: servers.credentialsOf('node'),
       tls: null,
-      dataVersion: '15',
+      dataVersion: '16',
     });
   const logs = await Promise.all([open(), open()]);
   const [log] = logs;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-export const OLD_VERSIONS = [5, 6, 7, 8, 9, 10, 11, 12, 13] as const;
+export const OLD_VERSIONS = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] as const;
 export type OldVersion = (typeof OLD_VERSIONS)[number];
 
 interface Fixture {

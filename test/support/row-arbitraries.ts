@@ -135,6 +135,8 @@ export const orderRow: Arbitrary<OrderRow> = record({
   end: fc.constantFrom<OrderEnd | 0>(0, ...Object.values(ORDER_END)),
   faultReason: fc.constantFrom(0, 1, 10),
   verdict: fc.constantFrom(...Object.values(SIGNATURE_VERDICT)),
+  quoteSet: fc.nat(4),
+  protectionGroup: fc.nat(8),
 });
 
 const signedTextRow: Arbitrary<SignedTextRow> = record({

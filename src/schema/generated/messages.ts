@@ -1,6 +1,6 @@
 /** Generated from schemas/messages.fbs by `npm run generate`. Do not edit. */
 import type { OrderId, UserId } from '../../core/ids.ts';
-import type { FillGroup, OrderEnd, OrderKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
+import type { FillGroup, OrderEnd, OrderKind, QuoteChangeKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../core/units.ts';
 import type { Views } from '../../core/views.ts';
 import { copyStruct, type FieldSink, plainJson, readBytes, readText, readUser, writeBytes, writeTextField, writeUser } from '../fields.ts';
@@ -72,6 +72,12 @@ export interface OrderRecordFields {
   readonly parentIdBytes: number;
   readonly user: UserId;
   readonly orderId: OrderId;
+  /**
+   * Of an entry of a quote set the slot of its set in this user and market, 1 to 4; else 0 (QTE-06). An entry has no text of its own.
+   */
+  readonly quoteSet: number;
+  /** The slot of the protection group in this user and market, 1 to 8; 0 for none (MMP-02). */
+  readonly protectionGroup: number;
 }
 
 /**
@@ -80,7 +86,7 @@ export interface OrderRecordFields {
  * length are zero, so equal orders are equal bytes. Signed text and signature are not part of it.
  */
 export const OrderRecord = {
-  bytes: 288,
+  bytes: 296,
   orderSequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
   setOrderSequence: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -266,6 +272,14 @@ export const OrderRecord = {
   setOrderId: (v: Views, at: number, value: OrderId): void => {
     v.u8[at + 190] = writeTextField(v, at + 224, 64, value);
   },
+  quoteSet: (v: Views, at: number): number => v.u32[(at + 288) >>> 2] as number,
+  setQuoteSet: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 288) >>> 2] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u32[(at + 292) >>> 2] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 292) >>> 2] = value;
+  },
   read: (v: Views, at: number): OrderRecordFields => ({
     orderSequence: v.f64[at >>> 3] as Sequence,
     prioritySequence: v.f64[(at + 8) >>> 3] as Sequence,
@@ -302,6 +316,8 @@ export const OrderRecord = {
     parentIdBytes: v.u8[at + 191] as number,
     user: readUser(v, at + 192),
     orderId: readText(v, at + 224, v.u8[at + 190] as number) as OrderId,
+    quoteSet: v.u32[(at + 288) >>> 2] as number,
+    protectionGroup: v.u32[(at + 292) >>> 2] as number,
   }),
   write: (v: Views, at: number, fields: OrderRecordFields): void => {
     v.f64[at >>> 3] = fields.orderSequence;
@@ -339,9 +355,11 @@ export const OrderRecord = {
     v.u8[at + 191] = fields.parentIdBytes;
     writeUser(v, at + 192, fields.user);
     v.u8[at + 190] = writeTextField(v, at + 224, 64, fields.orderId);
+    v.u32[(at + 288) >>> 2] = fields.quoteSet;
+    v.u32[(at + 292) >>> 2] = fields.protectionGroup;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 288),
+    copyStruct(from, fromAt, to, toAt, 296),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
@@ -379,6 +397,8 @@ export const OrderRecord = {
     to.number(v.u8[at + 191] as number);
     to.text(readUser(v, at + 192));
     to.text(readText(v, at + 224, v.u8[at + 190] as number));
+    to.number(v.u32[(at + 288) >>> 2] as number);
+    to.number(v.u32[(at + 292) >>> 2] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(OrderRecord.read(v, at)),
@@ -669,10 +689,373 @@ export class OrderRecordView implements OrderRecordFields {
     this.v.u8[this.at + 190] = writeTextField(this.v, this.at + 224, 64, value);
   }
 
+  /**
+   * Of an entry of a quote set the slot of its set in this user and market, 1 to 4; else 0 (QTE-06). An entry has no text of its own.
+   */
+  get quoteSet(): number {
+    return this.v.u32[(this.at + 288) >>> 2] as number;
+  }
+  set quoteSet(value: number) {
+    this.v.u32[(this.at + 288) >>> 2] = value;
+  }
+
+  /** The slot of the protection group in this user and market, 1 to 8; 0 for none (MMP-02). */
+  get protectionGroup(): number {
+    return this.v.u32[(this.at + 292) >>> 2] as number;
+  }
+  set protectionGroup(value: number) {
+    this.v.u32[(this.at + 292) >>> 2] = value;
+  }
+
   toJSON(): unknown {
     return OrderRecord.toJson(this.v, this.at);
   }
 }
+
+/** The plain form of OrderRecord15. */
+export interface OrderRecord15Fields {
+  readonly orderSequence: Sequence;
+  readonly prioritySequence: Sequence;
+  readonly parentSequence: Sequence | 0;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly amount: number;
+  readonly budget: number;
+  readonly triggerPrice: RawPrice;
+  readonly enabledQuantity: number;
+  readonly activatedQuantity: number;
+  readonly droppedQuantity: number;
+  readonly filledQuantity: number;
+  readonly filledNotional: Amount18;
+  readonly fees: Amount18;
+  readonly creationNs: TimestampNs;
+  readonly timestampNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly admittedNs: TimestampNs;
+  readonly lastUpdateNs: TimestampNs;
+  readonly maxFeeRate: number;
+  readonly marketIndex: number;
+  readonly subAccount: number;
+  readonly parentIdAt: number;
+  readonly flags: number;
+  readonly side: Side;
+  readonly kind: OrderKind;
+  readonly tif: Tif;
+  readonly triggerKind: TriggerKind;
+  readonly triggerState: TriggerState;
+  readonly end: OrderEnd | 0;
+  readonly faultReason: RollbackReason;
+  readonly verdict: SignatureVerdict;
+  readonly parentIdBytes: number;
+  readonly user: UserId;
+  readonly orderId: OrderId;
+}
+
+/** The record in data of versions 11 to 15: without quote set and protection group. */
+export const OrderRecord15 = {
+  bytes: 288,
+  orderSequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setOrderSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  parentSequence: (v: Views, at: number): Sequence | 0 => v.f64[(at + 16) >>> 3] as Sequence | 0,
+  setParentSequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 24) >>> 3] as RawPrice,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 32) >>> 3] as RawQuantity,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  amount: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setAmount: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  budget: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setBudget: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  triggerPrice: (v: Views, at: number): RawPrice => v.f64[(at + 56) >>> 3] as RawPrice,
+  setTriggerPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 56) >>> 3] = value;
+  },
+  enabledQuantity: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  setEnabledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 64) >>> 3] = value;
+  },
+  activatedQuantity: (v: Views, at: number): number => v.f64[(at + 72) >>> 3] as number,
+  setActivatedQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 72) >>> 3] = value;
+  },
+  droppedQuantity: (v: Views, at: number): number => v.f64[(at + 80) >>> 3] as number,
+  setDroppedQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 80) >>> 3] = value;
+  },
+  filledQuantity: (v: Views, at: number): number => v.f64[(at + 88) >>> 3] as number,
+  setFilledQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 88) >>> 3] = value;
+  },
+  filledNotionalAt: 96,
+  filledNotional: (v: Views, at: number): Amount18 => readInt128(v, at + 96) as Amount18,
+  setFilledNotional: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 96, value);
+  },
+  feesAt: 112,
+  fees: (v: Views, at: number): Amount18 => readInt128(v, at + 112) as Amount18,
+  setFees: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 112, value);
+  },
+  creationNsAt: 128,
+  creationNs: (v: Views, at: number): TimestampNs => v.u64[(at + 128) >>> 3] as TimestampNs,
+  setCreationNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 128) >>> 3] = value;
+  },
+  creationNsHigh: (v: Views, at: number): number => v.u32[(at + 132) >>> 2] as number,
+  creationNsLow: (v: Views, at: number): number => v.u32[(at + 128) >>> 2] as number,
+  setCreationNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 128) >>> 2] = low;
+    v.u32[(at + 132) >>> 2] = high;
+  },
+  timestampNsAt: 136,
+  timestampNs: (v: Views, at: number): TimestampNs => v.u64[(at + 136) >>> 3] as TimestampNs,
+  setTimestampNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 136) >>> 3] = value;
+  },
+  timestampNsHigh: (v: Views, at: number): number => v.u32[(at + 140) >>> 2] as number,
+  timestampNsLow: (v: Views, at: number): number => v.u32[(at + 136) >>> 2] as number,
+  setTimestampNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 136) >>> 2] = low;
+    v.u32[(at + 140) >>> 2] = high;
+  },
+  goodUntilNsAt: 144,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 144) >>> 3] as TimestampNs,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 144) >>> 3] = value;
+  },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 148) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 144) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 144) >>> 2] = low;
+    v.u32[(at + 148) >>> 2] = high;
+  },
+  admittedNsAt: 152,
+  admittedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 152) >>> 3] as TimestampNs,
+  setAdmittedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 152) >>> 3] = value;
+  },
+  admittedNsHigh: (v: Views, at: number): number => v.u32[(at + 156) >>> 2] as number,
+  admittedNsLow: (v: Views, at: number): number => v.u32[(at + 152) >>> 2] as number,
+  setAdmittedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 152) >>> 2] = low;
+    v.u32[(at + 156) >>> 2] = high;
+  },
+  lastUpdateNsAt: 160,
+  lastUpdateNs: (v: Views, at: number): TimestampNs => v.u64[(at + 160) >>> 3] as TimestampNs,
+  setLastUpdateNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 160) >>> 3] = value;
+  },
+  lastUpdateNsHigh: (v: Views, at: number): number => v.u32[(at + 164) >>> 2] as number,
+  lastUpdateNsLow: (v: Views, at: number): number => v.u32[(at + 160) >>> 2] as number,
+  setLastUpdateNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 160) >>> 2] = low;
+    v.u32[(at + 164) >>> 2] = high;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 168) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 168) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 172) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 172) >>> 2] = value;
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 176) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 176) >>> 1] = value;
+  },
+  parentIdAt: (v: Views, at: number): number => v.u16[(at + 178) >>> 1] as number,
+  setParentIdAt: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 178) >>> 1] = value;
+  },
+  flags: (v: Views, at: number): number => v.u16[(at + 180) >>> 1] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 180) >>> 1] = value;
+  },
+  side: (v: Views, at: number): Side => v.u8[at + 182] as Side,
+  setSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 182] = value;
+  },
+  kind: (v: Views, at: number): OrderKind => v.u8[at + 183] as OrderKind,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 183] = value;
+  },
+  tif: (v: Views, at: number): Tif => v.u8[at + 184] as Tif,
+  setTif: (v: Views, at: number, value: number): void => {
+    v.u8[at + 184] = value;
+  },
+  triggerKind: (v: Views, at: number): TriggerKind => v.u8[at + 185] as TriggerKind,
+  setTriggerKind: (v: Views, at: number, value: number): void => {
+    v.u8[at + 185] = value;
+  },
+  triggerState: (v: Views, at: number): TriggerState => v.u8[at + 186] as TriggerState,
+  setTriggerState: (v: Views, at: number, value: number): void => {
+    v.u8[at + 186] = value;
+  },
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 187] as OrderEnd | 0,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 187] = value;
+  },
+  faultReason: (v: Views, at: number): RollbackReason => v.u8[at + 188] as RollbackReason,
+  setFaultReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 188] = value;
+  },
+  verdict: (v: Views, at: number): SignatureVerdict => v.u8[at + 189] as SignatureVerdict,
+  setVerdict: (v: Views, at: number, value: number): void => {
+    v.u8[at + 189] = value;
+  },
+  orderIdBytes: (v: Views, at: number): number => v.u8[at + 190] as number,
+  setOrderIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 190] = value;
+  },
+  parentIdBytes: (v: Views, at: number): number => v.u8[at + 191] as number,
+  setParentIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 191] = value;
+  },
+  userAt: 192,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 192),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 192, value);
+  },
+  orderIdAt: 224,
+  orderIdLength: 64,
+  orderId: (v: Views, at: number): OrderId => readText(v, at + 224, v.u8[at + 190] as number) as OrderId,
+  setOrderId: (v: Views, at: number, value: OrderId): void => {
+    v.u8[at + 190] = writeTextField(v, at + 224, 64, value);
+  },
+  read: (v: Views, at: number): OrderRecord15Fields => ({
+    orderSequence: v.f64[at >>> 3] as Sequence,
+    prioritySequence: v.f64[(at + 8) >>> 3] as Sequence,
+    parentSequence: v.f64[(at + 16) >>> 3] as Sequence | 0,
+    price: v.f64[(at + 24) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 32) >>> 3] as RawQuantity,
+    amount: v.f64[(at + 40) >>> 3] as number,
+    budget: v.f64[(at + 48) >>> 3] as number,
+    triggerPrice: v.f64[(at + 56) >>> 3] as RawPrice,
+    enabledQuantity: v.f64[(at + 64) >>> 3] as number,
+    activatedQuantity: v.f64[(at + 72) >>> 3] as number,
+    droppedQuantity: v.f64[(at + 80) >>> 3] as number,
+    filledQuantity: v.f64[(at + 88) >>> 3] as number,
+    filledNotional: readInt128(v, at + 96) as Amount18,
+    fees: readInt128(v, at + 112) as Amount18,
+    creationNs: v.u64[(at + 128) >>> 3] as TimestampNs,
+    timestampNs: v.u64[(at + 136) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 144) >>> 3] as TimestampNs,
+    admittedNs: v.u64[(at + 152) >>> 3] as TimestampNs,
+    lastUpdateNs: v.u64[(at + 160) >>> 3] as TimestampNs,
+    maxFeeRate: v.u32[(at + 168) >>> 2] as number,
+    marketIndex: v.u32[(at + 172) >>> 2] as number,
+    subAccount: v.u16[(at + 176) >>> 1] as number,
+    parentIdAt: v.u16[(at + 178) >>> 1] as number,
+    flags: v.u16[(at + 180) >>> 1] as number,
+    side: v.u8[at + 182] as Side,
+    kind: v.u8[at + 183] as OrderKind,
+    tif: v.u8[at + 184] as Tif,
+    triggerKind: v.u8[at + 185] as TriggerKind,
+    triggerState: v.u8[at + 186] as TriggerState,
+    end: v.u8[at + 187] as OrderEnd | 0,
+    faultReason: v.u8[at + 188] as RollbackReason,
+    verdict: v.u8[at + 189] as SignatureVerdict,
+    parentIdBytes: v.u8[at + 191] as number,
+    user: readUser(v, at + 192),
+    orderId: readText(v, at + 224, v.u8[at + 190] as number) as OrderId,
+  }),
+  write: (v: Views, at: number, fields: OrderRecord15Fields): void => {
+    v.f64[at >>> 3] = fields.orderSequence;
+    v.f64[(at + 8) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 16) >>> 3] = fields.parentSequence;
+    v.f64[(at + 24) >>> 3] = fields.price;
+    v.f64[(at + 32) >>> 3] = fields.quantity;
+    v.f64[(at + 40) >>> 3] = fields.amount;
+    v.f64[(at + 48) >>> 3] = fields.budget;
+    v.f64[(at + 56) >>> 3] = fields.triggerPrice;
+    v.f64[(at + 64) >>> 3] = fields.enabledQuantity;
+    v.f64[(at + 72) >>> 3] = fields.activatedQuantity;
+    v.f64[(at + 80) >>> 3] = fields.droppedQuantity;
+    v.f64[(at + 88) >>> 3] = fields.filledQuantity;
+    writeInt128(v, at + 96, fields.filledNotional);
+    writeInt128(v, at + 112, fields.fees);
+    v.u64[(at + 128) >>> 3] = fields.creationNs;
+    v.u64[(at + 136) >>> 3] = fields.timestampNs;
+    v.u64[(at + 144) >>> 3] = fields.goodUntilNs;
+    v.u64[(at + 152) >>> 3] = fields.admittedNs;
+    v.u64[(at + 160) >>> 3] = fields.lastUpdateNs;
+    v.u32[(at + 168) >>> 2] = fields.maxFeeRate;
+    v.u32[(at + 172) >>> 2] = fields.marketIndex;
+    v.u16[(at + 176) >>> 1] = fields.subAccount;
+    v.u16[(at + 178) >>> 1] = fields.parentIdAt;
+    v.u16[(at + 180) >>> 1] = fields.flags;
+    v.u8[at + 182] = fields.side;
+    v.u8[at + 183] = fields.kind;
+    v.u8[at + 184] = fields.tif;
+    v.u8[at + 185] = fields.triggerKind;
+    v.u8[at + 186] = fields.triggerState;
+    v.u8[at + 187] = fields.end;
+    v.u8[at + 188] = fields.faultReason;
+    v.u8[at + 189] = fields.verdict;
+    v.u8[at + 191] = fields.parentIdBytes;
+    writeUser(v, at + 192, fields.user);
+    v.u8[at + 190] = writeTextField(v, at + 224, 64, fields.orderId);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 288),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.number(v.f64[(at + 56) >>> 3] as number);
+    to.number(v.f64[(at + 64) >>> 3] as number);
+    to.number(v.f64[(at + 72) >>> 3] as number);
+    to.number(v.f64[(at + 80) >>> 3] as number);
+    to.number(v.f64[(at + 88) >>> 3] as number);
+    to.amount(readInt128(v, at + 96));
+    to.amount(readInt128(v, at + 112));
+    to.nanoseconds(v.u64[(at + 128) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 136) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 144) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 152) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 160) >>> 3] as bigint);
+    to.number(v.u32[(at + 168) >>> 2] as number);
+    to.number(v.u32[(at + 172) >>> 2] as number);
+    to.number(v.u16[(at + 176) >>> 1] as number);
+    to.number(v.u16[(at + 178) >>> 1] as number);
+    to.number(v.u16[(at + 180) >>> 1] as number);
+    to.number(v.u8[at + 182] as number);
+    to.number(v.u8[at + 183] as number);
+    to.number(v.u8[at + 184] as number);
+    to.number(v.u8[at + 185] as number);
+    to.number(v.u8[at + 186] as number);
+    to.number(v.u8[at + 187] as number);
+    to.number(v.u8[at + 188] as number);
+    to.number(v.u8[at + 189] as number);
+    to.number(v.u8[at + 191] as number);
+    to.text(readUser(v, at + 192));
+    to.text(readText(v, at + 224, v.u8[at + 190] as number));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OrderRecord15.read(v, at)),
+} as const;
 
 /** The plain form of NewOrder. */
 export interface NewOrderFields {
@@ -692,7 +1075,7 @@ export interface NewOrderFields {
  */
 export const NewOrder = {
   typeId: 1,
-  bytes: 376,
+  bytes: 384,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -713,46 +1096,46 @@ export const NewOrder = {
   setOrder: (v: Views, at: number, value: OrderRecordFields): void => {
     OrderRecord.write(v, at + 16, value);
   },
-  signatureAt: 304,
+  signatureAt: 312,
   signatureLength: 64,
-  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 304, 64),
+  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 312, 64),
   setSignature: (v: Views, at: number, value: Uint8Array): void => {
-    writeBytes(v, at + 304, 64, value);
+    writeBytes(v, at + 312, 64, value);
   },
-  textBytes: (v: Views, at: number): number => v.u16[(at + 368) >>> 1] as number,
+  textBytes: (v: Views, at: number): number => v.u16[(at + 376) >>> 1] as number,
   setTextBytes: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 368) >>> 1] = value;
+    v.u16[(at + 376) >>> 1] = value;
   },
-  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 370) >>> 1] as number,
+  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 378) >>> 1] as number,
   setSignaturesBytes: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 370) >>> 1] = value;
+    v.u16[(at + 378) >>> 1] = value;
   },
   read: (v: Views, at: number): NewOrderFields => ({
     requestId: v.f64[at >>> 3] as number,
     receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
     order: OrderRecord.read(v, at + 16),
-    signature: readBytes(v, at + 304, 64),
-    textBytes: v.u16[(at + 368) >>> 1] as number,
-    signaturesBytes: v.u16[(at + 370) >>> 1] as number,
+    signature: readBytes(v, at + 312, 64),
+    textBytes: v.u16[(at + 376) >>> 1] as number,
+    signaturesBytes: v.u16[(at + 378) >>> 1] as number,
   }),
   write: (v: Views, at: number, fields: NewOrderFields): void => {
     v.f64[at >>> 3] = fields.requestId;
     v.u64[(at + 8) >>> 3] = fields.receivedNs;
     OrderRecord.write(v, at + 16, fields.order);
-    writeBytes(v, at + 304, 64, fields.signature);
-    v.u16[(at + 368) >>> 1] = fields.textBytes;
-    v.u16[(at + 370) >>> 1] = fields.signaturesBytes;
+    writeBytes(v, at + 312, 64, fields.signature);
+    v.u16[(at + 376) >>> 1] = fields.textBytes;
+    v.u16[(at + 378) >>> 1] = fields.signaturesBytes;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 376),
+    copyStruct(from, fromAt, to, toAt, 384),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
     to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
     OrderRecord.hash(v, at + 16, to);
-    to.hex(v.u8.subarray(at + 304, at + 368));
-    to.number(v.u16[(at + 368) >>> 1] as number);
-    to.number(v.u16[(at + 370) >>> 1] as number);
+    to.hex(v.u8.subarray(at + 312, at + 376));
+    to.number(v.u16[(at + 376) >>> 1] as number);
+    to.number(v.u16[(at + 378) >>> 1] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(NewOrder.read(v, at)),
@@ -1172,9 +1555,15 @@ export interface CancelAllOrdersFields {
   readonly marketIndex: number;
   readonly user: UserId;
   readonly end: OrderEnd;
+  readonly sideOnly: number;
+  readonly protectionGroup: number;
 }
 
-/** Cancels every order of a user in a market whose timestamp is below `before_ns`; 0: all of them (AMB-18). */
+/**
+ * Cancels every order of a user in a market whose timestamp is below `before_ns`; 0: all of them (AMB-18). `side_only`: 1 buys, 2
+ * sells, 0 both. `protection_group`: its members alone; 0: every order. It raises the high-water marks of the user's quote sets in
+ * its scope to the time of the command, or to what is just below `before_ns`, and ends those that it leaves without a side (QTE-09).
+ */
 export const CancelAllOrders = {
   typeId: 4,
   bytes: 64,
@@ -1218,6 +1607,14 @@ export const CancelAllOrders = {
   setEnd: (v: Views, at: number, value: number): void => {
     v.u8[at + 60] = value;
   },
+  sideOnly: (v: Views, at: number): number => v.u8[at + 61] as number,
+  setSideOnly: (v: Views, at: number, value: number): void => {
+    v.u8[at + 61] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u8[at + 62] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u8[at + 62] = value;
+  },
   read: (v: Views, at: number): CancelAllOrdersFields => ({
     requestId: v.f64[at >>> 3] as number,
     receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
@@ -1225,6 +1622,8 @@ export const CancelAllOrders = {
     marketIndex: v.u32[(at + 24) >>> 2] as number,
     user: readUser(v, at + 28),
     end: v.u8[at + 60] as OrderEnd,
+    sideOnly: v.u8[at + 61] as number,
+    protectionGroup: v.u8[at + 62] as number,
   }),
   write: (v: Views, at: number, fields: CancelAllOrdersFields): void => {
     v.f64[at >>> 3] = fields.requestId;
@@ -1233,6 +1632,8 @@ export const CancelAllOrders = {
     v.u32[(at + 24) >>> 2] = fields.marketIndex;
     writeUser(v, at + 28, fields.user);
     v.u8[at + 60] = fields.end;
+    v.u8[at + 61] = fields.sideOnly;
+    v.u8[at + 62] = fields.protectionGroup;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 64),
@@ -1244,9 +1645,370 @@ export const CancelAllOrders = {
     to.number(v.u32[(at + 24) >>> 2] as number);
     to.text(readUser(v, at + 28));
     to.number(v.u8[at + 60] as number);
+    to.number(v.u8[at + 61] as number);
+    to.number(v.u8[at + 62] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(CancelAllOrders.read(v, at)),
+} as const;
+
+/** The plain form of QuoteSetEntry. */
+export interface QuoteSetEntryFields {
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+}
+
+/** Price and size of an entry of a quote set: what shall rest. */
+export const QuoteSetEntry = {
+  bytes: 16,
+  price: (v: Views, at: number): RawPrice => v.f64[at >>> 3] as RawPrice,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 8) >>> 3] as RawQuantity,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  read: (v: Views, at: number): QuoteSetEntryFields => ({
+    price: v.f64[at >>> 3] as RawPrice,
+    quantity: v.f64[(at + 8) >>> 3] as RawQuantity,
+  }),
+  write: (v: Views, at: number, fields: QuoteSetEntryFields): void => {
+    v.f64[at >>> 3] = fields.price;
+    v.f64[(at + 8) >>> 3] = fields.quantity;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(QuoteSetEntry.read(v, at)),
+} as const;
+
+/** The plain form of ApplyQuoteSet. */
+export interface ApplyQuoteSetFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly revisionNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly boughtSeen: number;
+  readonly soldSeen: number;
+  readonly maxFeeRate: number;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly setId: string;
+  readonly signature: Uint8Array;
+  readonly subAccount: number;
+  readonly flags: number;
+  readonly textBytes: number;
+  readonly signaturesBytes: number;
+  readonly bids: number;
+  readonly asks: number;
+  readonly protectionGroup: number;
+  readonly onlyTakes: boolean;
+}
+
+/**
+ * A quote set that passed the gateway (QTE-01 to QTE-05). Tail: `bids` and then `asks` of QuoteSetEntry, each best price first; then
+ * `text_bytes` of the canonical signed text and `signatures_bytes` of all signatures, as in a NewOrder.
+ * 
+ * The gateway fills all of it. It has checked: signature and weight, signer, shape (prices ordered, best bid below best ask), age of the
+ * revision, decimals, tick, lot, minimum, fee limit, good-until, target, group; it holds what the set makes rest, or has found the
+ * margin, for `bids` and `asks` as they are here. Where it refuses what the set adds (QTE-04) it sends the whole set with `only_takes`: then
+ * prices that left and smaller quantities are applied, and nothing else.
+ * `bought_seen` and `sold_seen`: lots of fills (`Matched`, as maker or taker) of this set that the gateway has seen since the node started,
+ * as src/order/quote-lots.ts counts them; the market takes off what it has matched beyond that, farthest price first (QTE-01).
+ * `flags`: postOnly, and isSpot of a spot target. `good_until_ns`: 0 for null. The slot is the market's to give.
+ * 
+ * The market answers with a QuoteSetApplied with the request, or with a MarketAck with a reject code, and then nothing has changed:
+ * REQUEST_TOO_OLD (not above the high-water mark), TOO_MANY_QUOTES (the user has four other sets that live),
+ * INVALID_ORDER (another target, while the set has entries).
+ */
+export const ApplyQuoteSet = {
+  typeId: 8,
+  bytes: 208,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNsAt: 8,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  revisionNsAt: 16,
+  revisionNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setRevisionNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  revisionNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  revisionNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setRevisionNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  goodUntilNsAt: 24,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 24) >>> 3] = value;
+  },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 28) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 24) >>> 2] = low;
+    v.u32[(at + 28) >>> 2] = high;
+  },
+  boughtSeen: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setBoughtSeen: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  soldSeen: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setSoldSeen: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 48) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 52) >>> 2] = value;
+  },
+  userAt: 56,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 56),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 56, value);
+  },
+  setIdAt: 88,
+  setIdLength: 40,
+  setId: (v: Views, at: number): string => readText(v, at + 88, v.u8[at + 202] as number),
+  setSetId: (v: Views, at: number, value: string): void => {
+    v.u8[at + 202] = writeTextField(v, at + 88, 40, value);
+  },
+  signatureAt: 128,
+  signatureLength: 64,
+  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 128, 64),
+  setSignature: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at + 128, 64, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 192) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 192) >>> 1] = value;
+  },
+  flags: (v: Views, at: number): number => v.u16[(at + 194) >>> 1] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 194) >>> 1] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u16[(at + 196) >>> 1] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 196) >>> 1] = value;
+  },
+  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 198) >>> 1] as number,
+  setSignaturesBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 198) >>> 1] = value;
+  },
+  bids: (v: Views, at: number): number => v.u8[at + 200] as number,
+  setBids: (v: Views, at: number, value: number): void => {
+    v.u8[at + 200] = value;
+  },
+  asks: (v: Views, at: number): number => v.u8[at + 201] as number,
+  setAsks: (v: Views, at: number, value: number): void => {
+    v.u8[at + 201] = value;
+  },
+  setIdBytes: (v: Views, at: number): number => v.u8[at + 202] as number,
+  setSetIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 202] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u8[at + 203] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u8[at + 203] = value;
+  },
+  onlyTakes: (v: Views, at: number): boolean => v.u8[at + 204] !== 0,
+  setOnlyTakes: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 204] = value ? 1 : 0;
+  },
+  read: (v: Views, at: number): ApplyQuoteSetFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    revisionNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 24) >>> 3] as TimestampNs,
+    boughtSeen: v.f64[(at + 32) >>> 3] as number,
+    soldSeen: v.f64[(at + 40) >>> 3] as number,
+    maxFeeRate: v.u32[(at + 48) >>> 2] as number,
+    marketIndex: v.u32[(at + 52) >>> 2] as number,
+    user: readUser(v, at + 56),
+    setId: readText(v, at + 88, v.u8[at + 202] as number),
+    signature: readBytes(v, at + 128, 64),
+    subAccount: v.u16[(at + 192) >>> 1] as number,
+    flags: v.u16[(at + 194) >>> 1] as number,
+    textBytes: v.u16[(at + 196) >>> 1] as number,
+    signaturesBytes: v.u16[(at + 198) >>> 1] as number,
+    bids: v.u8[at + 200] as number,
+    asks: v.u8[at + 201] as number,
+    protectionGroup: v.u8[at + 203] as number,
+    onlyTakes: v.u8[at + 204] !== 0,
+  }),
+  write: (v: Views, at: number, fields: ApplyQuoteSetFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u64[(at + 16) >>> 3] = fields.revisionNs;
+    v.u64[(at + 24) >>> 3] = fields.goodUntilNs;
+    v.f64[(at + 32) >>> 3] = fields.boughtSeen;
+    v.f64[(at + 40) >>> 3] = fields.soldSeen;
+    v.u32[(at + 48) >>> 2] = fields.maxFeeRate;
+    v.u32[(at + 52) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 56, fields.user);
+    v.u8[at + 202] = writeTextField(v, at + 88, 40, fields.setId);
+    writeBytes(v, at + 128, 64, fields.signature);
+    v.u16[(at + 192) >>> 1] = fields.subAccount;
+    v.u16[(at + 194) >>> 1] = fields.flags;
+    v.u16[(at + 196) >>> 1] = fields.textBytes;
+    v.u16[(at + 198) >>> 1] = fields.signaturesBytes;
+    v.u8[at + 200] = fields.bids;
+    v.u8[at + 201] = fields.asks;
+    v.u8[at + 203] = fields.protectionGroup;
+    v.u8[at + 204] = fields.onlyTakes ? 1 : 0;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 208),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.u32[(at + 48) >>> 2] as number);
+    to.number(v.u32[(at + 52) >>> 2] as number);
+    to.text(readUser(v, at + 56));
+    to.text(readText(v, at + 88, v.u8[at + 202] as number));
+    to.hex(v.u8.subarray(at + 128, at + 192));
+    to.number(v.u16[(at + 192) >>> 1] as number);
+    to.number(v.u16[(at + 194) >>> 1] as number);
+    to.number(v.u16[(at + 196) >>> 1] as number);
+    to.number(v.u16[(at + 198) >>> 1] as number);
+    to.number(v.u8[at + 200] as number);
+    to.number(v.u8[at + 201] as number);
+    to.number(v.u8[at + 203] as number);
+    to.number(v.u8[at + 204] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(ApplyQuoteSet.read(v, at)),
+} as const;
+
+/** The plain form of EndQuoteSet. */
+export interface EndQuoteSetFields {
+  readonly requestId: number;
+  readonly receivedNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly setId: string;
+  readonly subAccount: number;
+  readonly anyAccount: boolean;
+  readonly end: OrderEnd;
+}
+
+/**
+ * Cancels what lives of quote sets of a user and raises their high-water marks to the time of the command (QTE-09): of the set with
+ * this id; without an id of every set of the sub-account, or with `any_account` of the user. The answer is a MarketAck behind the events;
+ * a set that is not known is ORDER_NOT_FOUND.
+ */
+export const EndQuoteSet = {
+  typeId: 9,
+  bytes: 104,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  receivedNsAt: 8,
+  receivedNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setReceivedNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  receivedNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  receivedNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setReceivedNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+  userAt: 20,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 20),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 20, value);
+  },
+  setIdAt: 52,
+  setIdLength: 40,
+  setId: (v: Views, at: number): string => readText(v, at + 52, v.u8[at + 94] as number),
+  setSetId: (v: Views, at: number, value: string): void => {
+    v.u8[at + 94] = writeTextField(v, at + 52, 40, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 92) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 92) >>> 1] = value;
+  },
+  setIdBytes: (v: Views, at: number): number => v.u8[at + 94] as number,
+  setSetIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 94] = value;
+  },
+  anyAccount: (v: Views, at: number): boolean => v.u8[at + 95] !== 0,
+  setAnyAccount: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 95] = value ? 1 : 0;
+  },
+  end: (v: Views, at: number): OrderEnd => v.u8[at + 96] as OrderEnd,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 96] = value;
+  },
+  read: (v: Views, at: number): EndQuoteSetFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 16) >>> 2] as number,
+    user: readUser(v, at + 20),
+    setId: readText(v, at + 52, v.u8[at + 94] as number),
+    subAccount: v.u16[(at + 92) >>> 1] as number,
+    anyAccount: v.u8[at + 95] !== 0,
+    end: v.u8[at + 96] as OrderEnd,
+  }),
+  write: (v: Views, at: number, fields: EndQuoteSetFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.receivedNs;
+    v.u32[(at + 16) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 20, fields.user);
+    v.u8[at + 94] = writeTextField(v, at + 52, 40, fields.setId);
+    v.u16[(at + 92) >>> 1] = fields.subAccount;
+    v.u8[at + 95] = fields.anyAccount ? 1 : 0;
+    v.u8[at + 96] = fields.end;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 104),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+    to.text(readUser(v, at + 20));
+    to.text(readText(v, at + 52, v.u8[at + 94] as number));
+    to.number(v.u16[(at + 92) >>> 1] as number);
+    to.number(v.u8[at + 95] as number);
+    to.number(v.u8[at + 96] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(EndQuoteSet.read(v, at)),
 } as const;
 
 /** The plain form of ReleaseOrder. */
@@ -2174,6 +2936,466 @@ export const TradeIdsReserved = {
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(TradeIdsReserved.read(v, at)),
+} as const;
+
+/** The plain form of QuoteSetChange. */
+export interface QuoteSetChangeFields {
+  readonly order: Sequence | 0;
+  readonly prioritySequence: Sequence | 0;
+  readonly price: RawPrice;
+  readonly rests: number;
+  readonly number: number;
+  readonly change: QuoteChangeKind;
+  readonly side: Side;
+}
+
+/**
+ * One thing that a quote set did to an entry, by `change` (QUOTE_CHANGE):
+ *   1 created    `order` is its sequence, `number` the number in its id `<set_id>:<number>`; `rests` lots at `price`
+ *   2 resized    `rests` lots from here on; its place in the queue is `priority_sequence`, which has changed if it rests more
+ *   3 left       it ended, as its price left the set or none of it may rest: `rests` lots of it were cancelled (Canceled, UserRequested)
+ *   4 refused    no order: it would cross (PostOnlyWouldCross)
+ *   5 out        an order of the set that was filled and is not in it any more, some fills undecided: it never comes back
+ * The total of an entry that is resized is what of it is filled and `rests`, in each receiver's own count of its fills.
+ */
+export const QuoteSetChange = {
+  bytes: 48,
+  order: (v: Views, at: number): Sequence | 0 => v.f64[at >>> 3] as Sequence | 0,
+  setOrder: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  prioritySequence: (v: Views, at: number): Sequence | 0 => v.f64[(at + 8) >>> 3] as Sequence | 0,
+  setPrioritySequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 16) >>> 3] as RawPrice,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  rests: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setRests: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  number: (v: Views, at: number): number => v.f64[(at + 32) >>> 3] as number,
+  setNumber: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  change: (v: Views, at: number): QuoteChangeKind => v.u8[at + 40] as QuoteChangeKind,
+  setChange: (v: Views, at: number, value: number): void => {
+    v.u8[at + 40] = value;
+  },
+  side: (v: Views, at: number): Side => v.u8[at + 41] as Side,
+  setSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 41] = value;
+  },
+  read: (v: Views, at: number): QuoteSetChangeFields => ({
+    order: v.f64[at >>> 3] as Sequence | 0,
+    prioritySequence: v.f64[(at + 8) >>> 3] as Sequence | 0,
+    price: v.f64[(at + 16) >>> 3] as RawPrice,
+    rests: v.f64[(at + 24) >>> 3] as number,
+    number: v.f64[(at + 32) >>> 3] as number,
+    change: v.u8[at + 40] as QuoteChangeKind,
+    side: v.u8[at + 41] as Side,
+  }),
+  write: (v: Views, at: number, fields: QuoteSetChangeFields): void => {
+    v.f64[at >>> 3] = fields.order;
+    v.f64[(at + 8) >>> 3] = fields.prioritySequence;
+    v.f64[(at + 16) >>> 3] = fields.price;
+    v.f64[(at + 24) >>> 3] = fields.rests;
+    v.f64[(at + 32) >>> 3] = fields.number;
+    v.u8[at + 40] = fields.change;
+    v.u8[at + 41] = fields.side;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 48),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.u8[at + 40] as number);
+    to.number(v.u8[at + 41] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(QuoteSetChange.read(v, at)),
+} as const;
+
+/** The plain form of QuoteSetApplied. */
+export interface QuoteSetAppliedFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly requestId: number;
+  readonly revisionNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly lastTradeId: Sequence;
+  /** The largest number of an entry's id so far. */
+  readonly lastNumber: number;
+  /** Of sets of this user that the market has forgotten: their largest mark and number. */
+  readonly markFloorNs: TimestampNs;
+  readonly numberFloor: number;
+  readonly sequences: number;
+  readonly maxFeeRate: number;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly setId: string;
+  readonly signature: Uint8Array;
+  readonly subAccount: number;
+  readonly flags: number;
+  readonly textBytes: number;
+  readonly signaturesBytes: number;
+  readonly changes: number;
+  readonly kept: number;
+  readonly addCode: number;
+  readonly slot: number;
+  readonly protectionGroup: number;
+  readonly termsChanged: boolean;
+  readonly isOver: boolean;
+}
+
+/**
+ * A quote set is in force: the only event of all that it did to its entries, in one step, and the answer to its request. It takes
+ * `sequences` numbers of the market from `sequence` on, which is the name of this revision: its created orders have the others.
+ * Tail: `changes` of QuoteSetChange; to clearing then the signed text and the signatures; to the gateway neither.
+ * 
+ * `last_trade_id`: trades up to it are of revisions before. One that is rolled back lowers what is filled of its entry and its total alike,
+ * and restores nothing (QTE-07). `add_code`: why what the set adds was not applied (MARKET_HALTED, MMP_FROZEN, INVALID_ORDER for a
+ * level or a market that is full); 0: all of it was, or the gateway left it out. `terms_changed`: fee limit, good-until or group of the entries that
+ * were kept are from here on those of this message. `is_over`: nothing of the set lives, it was empty.
+ */
+export const QuoteSetApplied = {
+  typeId: 19,
+  bytes: 240,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  requestId: (v: Views, at: number): number => v.f64[(at + 16) >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  revisionNsAt: 24,
+  revisionNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
+  setRevisionNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 24) >>> 3] = value;
+  },
+  revisionNsHigh: (v: Views, at: number): number => v.u32[(at + 28) >>> 2] as number,
+  revisionNsLow: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setRevisionNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 24) >>> 2] = low;
+    v.u32[(at + 28) >>> 2] = high;
+  },
+  goodUntilNsAt: 32,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 32) >>> 3] = value;
+  },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 36) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 32) >>> 2] = low;
+    v.u32[(at + 36) >>> 2] = high;
+  },
+  lastTradeId: (v: Views, at: number): Sequence => v.f64[(at + 40) >>> 3] as Sequence,
+  setLastTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  lastNumber: (v: Views, at: number): number => v.f64[(at + 48) >>> 3] as number,
+  setLastNumber: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 48) >>> 3] = value;
+  },
+  markFloorNsAt: 56,
+  markFloorNs: (v: Views, at: number): TimestampNs => v.u64[(at + 56) >>> 3] as TimestampNs,
+  setMarkFloorNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 56) >>> 3] = value;
+  },
+  markFloorNsHigh: (v: Views, at: number): number => v.u32[(at + 60) >>> 2] as number,
+  markFloorNsLow: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setMarkFloorNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 56) >>> 2] = low;
+    v.u32[(at + 60) >>> 2] = high;
+  },
+  numberFloor: (v: Views, at: number): number => v.f64[(at + 64) >>> 3] as number,
+  setNumberFloor: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 64) >>> 3] = value;
+  },
+  sequences: (v: Views, at: number): number => v.u32[(at + 72) >>> 2] as number,
+  setSequences: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 72) >>> 2] = value;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 76) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 76) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 80) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 80) >>> 2] = value;
+  },
+  userAt: 84,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 84),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 84, value);
+  },
+  setIdAt: 116,
+  setIdLength: 40,
+  setId: (v: Views, at: number): string => readText(v, at + 116, v.u8[at + 234] as number),
+  setSetId: (v: Views, at: number, value: string): void => {
+    v.u8[at + 234] = writeTextField(v, at + 116, 40, value);
+  },
+  signatureAt: 156,
+  signatureLength: 64,
+  signature: (v: Views, at: number): Uint8Array => readBytes(v, at + 156, 64),
+  setSignature: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at + 156, 64, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 220) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 220) >>> 1] = value;
+  },
+  flags: (v: Views, at: number): number => v.u16[(at + 222) >>> 1] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 222) >>> 1] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u16[(at + 224) >>> 1] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 224) >>> 1] = value;
+  },
+  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 226) >>> 1] as number,
+  setSignaturesBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 226) >>> 1] = value;
+  },
+  changes: (v: Views, at: number): number => v.u16[(at + 228) >>> 1] as number,
+  setChanges: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 228) >>> 1] = value;
+  },
+  kept: (v: Views, at: number): number => v.u16[(at + 230) >>> 1] as number,
+  setKept: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 230) >>> 1] = value;
+  },
+  addCode: (v: Views, at: number): number => v.u16[(at + 232) >>> 1] as number,
+  setAddCode: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 232) >>> 1] = value;
+  },
+  setIdBytes: (v: Views, at: number): number => v.u8[at + 234] as number,
+  setSetIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 234] = value;
+  },
+  slot: (v: Views, at: number): number => v.u8[at + 235] as number,
+  setSlot: (v: Views, at: number, value: number): void => {
+    v.u8[at + 235] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u8[at + 236] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u8[at + 236] = value;
+  },
+  termsChanged: (v: Views, at: number): boolean => v.u8[at + 237] !== 0,
+  setTermsChanged: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 237] = value ? 1 : 0;
+  },
+  isOver: (v: Views, at: number): boolean => v.u8[at + 238] !== 0,
+  setIsOver: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 238] = value ? 1 : 0;
+  },
+  read: (v: Views, at: number): QuoteSetAppliedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    requestId: v.f64[(at + 16) >>> 3] as number,
+    revisionNs: v.u64[(at + 24) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 32) >>> 3] as TimestampNs,
+    lastTradeId: v.f64[(at + 40) >>> 3] as Sequence,
+    lastNumber: v.f64[(at + 48) >>> 3] as number,
+    markFloorNs: v.u64[(at + 56) >>> 3] as TimestampNs,
+    numberFloor: v.f64[(at + 64) >>> 3] as number,
+    sequences: v.u32[(at + 72) >>> 2] as number,
+    maxFeeRate: v.u32[(at + 76) >>> 2] as number,
+    marketIndex: v.u32[(at + 80) >>> 2] as number,
+    user: readUser(v, at + 84),
+    setId: readText(v, at + 116, v.u8[at + 234] as number),
+    signature: readBytes(v, at + 156, 64),
+    subAccount: v.u16[(at + 220) >>> 1] as number,
+    flags: v.u16[(at + 222) >>> 1] as number,
+    textBytes: v.u16[(at + 224) >>> 1] as number,
+    signaturesBytes: v.u16[(at + 226) >>> 1] as number,
+    changes: v.u16[(at + 228) >>> 1] as number,
+    kept: v.u16[(at + 230) >>> 1] as number,
+    addCode: v.u16[(at + 232) >>> 1] as number,
+    slot: v.u8[at + 235] as number,
+    protectionGroup: v.u8[at + 236] as number,
+    termsChanged: v.u8[at + 237] !== 0,
+    isOver: v.u8[at + 238] !== 0,
+  }),
+  write: (v: Views, at: number, fields: QuoteSetAppliedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.requestId;
+    v.u64[(at + 24) >>> 3] = fields.revisionNs;
+    v.u64[(at + 32) >>> 3] = fields.goodUntilNs;
+    v.f64[(at + 40) >>> 3] = fields.lastTradeId;
+    v.f64[(at + 48) >>> 3] = fields.lastNumber;
+    v.u64[(at + 56) >>> 3] = fields.markFloorNs;
+    v.f64[(at + 64) >>> 3] = fields.numberFloor;
+    v.u32[(at + 72) >>> 2] = fields.sequences;
+    v.u32[(at + 76) >>> 2] = fields.maxFeeRate;
+    v.u32[(at + 80) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 84, fields.user);
+    v.u8[at + 234] = writeTextField(v, at + 116, 40, fields.setId);
+    writeBytes(v, at + 156, 64, fields.signature);
+    v.u16[(at + 220) >>> 1] = fields.subAccount;
+    v.u16[(at + 222) >>> 1] = fields.flags;
+    v.u16[(at + 224) >>> 1] = fields.textBytes;
+    v.u16[(at + 226) >>> 1] = fields.signaturesBytes;
+    v.u16[(at + 228) >>> 1] = fields.changes;
+    v.u16[(at + 230) >>> 1] = fields.kept;
+    v.u16[(at + 232) >>> 1] = fields.addCode;
+    v.u8[at + 235] = fields.slot;
+    v.u8[at + 236] = fields.protectionGroup;
+    v.u8[at + 237] = fields.termsChanged ? 1 : 0;
+    v.u8[at + 238] = fields.isOver ? 1 : 0;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 240),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 32) >>> 3] as bigint);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.f64[(at + 48) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 56) >>> 3] as bigint);
+    to.number(v.f64[(at + 64) >>> 3] as number);
+    to.number(v.u32[(at + 72) >>> 2] as number);
+    to.number(v.u32[(at + 76) >>> 2] as number);
+    to.number(v.u32[(at + 80) >>> 2] as number);
+    to.text(readUser(v, at + 84));
+    to.text(readText(v, at + 116, v.u8[at + 234] as number));
+    to.hex(v.u8.subarray(at + 156, at + 220));
+    to.number(v.u16[(at + 220) >>> 1] as number);
+    to.number(v.u16[(at + 222) >>> 1] as number);
+    to.number(v.u16[(at + 224) >>> 1] as number);
+    to.number(v.u16[(at + 226) >>> 1] as number);
+    to.number(v.u16[(at + 228) >>> 1] as number);
+    to.number(v.u16[(at + 230) >>> 1] as number);
+    to.number(v.u16[(at + 232) >>> 1] as number);
+    to.number(v.u8[at + 235] as number);
+    to.number(v.u8[at + 236] as number);
+    to.number(v.u8[at + 237] as number);
+    to.number(v.u8[at + 238] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(QuoteSetApplied.read(v, at)),
+} as const;
+
+/** The plain form of QuoteSetEnded. */
+export interface QuoteSetEndedFields {
+  readonly kind: 'quoteSetEnded';
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly markNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly slot: number;
+  readonly end: OrderEnd | 0;
+}
+
+/**
+ * The high-water mark of a quote set was raised: no revision up to `mark_ns` is applied any more. `end`: how the set ended, whose entries
+ * ended before with events of their own; 0: it has not.
+ */
+export const QuoteSetEnded = {
+  typeId: 22,
+  bytes: 64,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  markNsAt: 16,
+  markNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setMarkNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  markNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  markNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setMarkNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  userAt: 28,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 28),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 28, value);
+  },
+  slot: (v: Views, at: number): number => v.u8[at + 60] as number,
+  setSlot: (v: Views, at: number, value: number): void => {
+    v.u8[at + 60] = value;
+  },
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 61] as OrderEnd | 0,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 61] = value;
+  },
+  read: (v: Views, at: number): QuoteSetEndedFields => ({
+    kind: 'quoteSetEnded',
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    markNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+    user: readUser(v, at + 28),
+    slot: v.u8[at + 60] as number,
+    end: v.u8[at + 61] as OrderEnd | 0,
+  }),
+  write: (v: Views, at: number, fields: Omit<QuoteSetEndedFields, 'kind'>): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.u64[(at + 16) >>> 3] = fields.markNs;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 28, fields.user);
+    v.u8[at + 60] = fields.slot;
+    v.u8[at + 61] = fields.end;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.text(readUser(v, at + 28));
+    to.number(v.u8[at + 60] as number);
+    to.number(v.u8[at + 61] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(QuoteSetEnded.read(v, at)),
 } as const;
 
 /** The plain form of MarketAck. */
@@ -3137,7 +4359,7 @@ export interface OrderRestoredAtBootFields {
  */
 export const OrderRestoredAtBoot = {
   typeId: 45,
-  bytes: 304,
+  bytes: 312,
   inForce: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setInForce: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -3162,7 +4384,7 @@ export const OrderRestoredAtBoot = {
     OrderRecord.write(v, at + 16, fields.order);
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 304),
+    copyStruct(from, fromAt, to, toAt, 312),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
@@ -3301,6 +4523,185 @@ export const IdWatermark = {
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(IdWatermark.read(v, at)),
+} as const;
+
+/** The plain form of QuoteSetRestored. */
+export interface QuoteSetRestoredFields {
+  readonly revisionNs: TimestampNs;
+  readonly markNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly lastNumber: number;
+  readonly markFloorNs: TimestampNs;
+  readonly numberFloor: number;
+  readonly maxFeeRate: number;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly setId: string;
+  readonly subAccount: number;
+  readonly flags: number;
+  readonly slot: number;
+  readonly protectionGroup: number;
+  readonly isOver: boolean;
+}
+
+/**
+ * At boot, before the orders: a quote set that is known; `is_over`: only its mark and its numbers are left. Its entries follow as orders.
+ */
+export const QuoteSetRestored = {
+  typeId: 51,
+  bytes: 136,
+  revisionNsAt: 0,
+  revisionNs: (v: Views, at: number): TimestampNs => v.u64[at >>> 3] as TimestampNs,
+  setRevisionNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[at >>> 3] = value;
+  },
+  revisionNsHigh: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  revisionNsLow: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setRevisionNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[at >>> 2] = low;
+    v.u32[(at + 4) >>> 2] = high;
+  },
+  markNsAt: 8,
+  markNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setMarkNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  markNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  markNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setMarkNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  goodUntilNsAt: 16,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  lastNumber: (v: Views, at: number): number => v.f64[(at + 24) >>> 3] as number,
+  setLastNumber: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  markFloorNsAt: 32,
+  markFloorNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
+  setMarkFloorNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 32) >>> 3] = value;
+  },
+  markFloorNsHigh: (v: Views, at: number): number => v.u32[(at + 36) >>> 2] as number,
+  markFloorNsLow: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setMarkFloorNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 32) >>> 2] = low;
+    v.u32[(at + 36) >>> 2] = high;
+  },
+  numberFloor: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setNumberFloor: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 48) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 52) >>> 2] = value;
+  },
+  userAt: 56,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 56),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 56, value);
+  },
+  setIdAt: 88,
+  setIdLength: 40,
+  setId: (v: Views, at: number): string => readText(v, at + 88, v.u8[at + 132] as number),
+  setSetId: (v: Views, at: number, value: string): void => {
+    v.u8[at + 132] = writeTextField(v, at + 88, 40, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 128) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 128) >>> 1] = value;
+  },
+  flags: (v: Views, at: number): number => v.u16[(at + 130) >>> 1] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 130) >>> 1] = value;
+  },
+  setIdBytes: (v: Views, at: number): number => v.u8[at + 132] as number,
+  setSetIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 132] = value;
+  },
+  slot: (v: Views, at: number): number => v.u8[at + 133] as number,
+  setSlot: (v: Views, at: number, value: number): void => {
+    v.u8[at + 133] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u8[at + 134] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u8[at + 134] = value;
+  },
+  isOver: (v: Views, at: number): boolean => v.u8[at + 135] !== 0,
+  setIsOver: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 135] = value ? 1 : 0;
+  },
+  read: (v: Views, at: number): QuoteSetRestoredFields => ({
+    revisionNs: v.u64[at >>> 3] as TimestampNs,
+    markNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    lastNumber: v.f64[(at + 24) >>> 3] as number,
+    markFloorNs: v.u64[(at + 32) >>> 3] as TimestampNs,
+    numberFloor: v.f64[(at + 40) >>> 3] as number,
+    maxFeeRate: v.u32[(at + 48) >>> 2] as number,
+    marketIndex: v.u32[(at + 52) >>> 2] as number,
+    user: readUser(v, at + 56),
+    setId: readText(v, at + 88, v.u8[at + 132] as number),
+    subAccount: v.u16[(at + 128) >>> 1] as number,
+    flags: v.u16[(at + 130) >>> 1] as number,
+    slot: v.u8[at + 133] as number,
+    protectionGroup: v.u8[at + 134] as number,
+    isOver: v.u8[at + 135] !== 0,
+  }),
+  write: (v: Views, at: number, fields: QuoteSetRestoredFields): void => {
+    v.u64[at >>> 3] = fields.revisionNs;
+    v.u64[(at + 8) >>> 3] = fields.markNs;
+    v.u64[(at + 16) >>> 3] = fields.goodUntilNs;
+    v.f64[(at + 24) >>> 3] = fields.lastNumber;
+    v.u64[(at + 32) >>> 3] = fields.markFloorNs;
+    v.f64[(at + 40) >>> 3] = fields.numberFloor;
+    v.u32[(at + 48) >>> 2] = fields.maxFeeRate;
+    v.u32[(at + 52) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 56, fields.user);
+    v.u8[at + 132] = writeTextField(v, at + 88, 40, fields.setId);
+    v.u16[(at + 128) >>> 1] = fields.subAccount;
+    v.u16[(at + 130) >>> 1] = fields.flags;
+    v.u8[at + 133] = fields.slot;
+    v.u8[at + 134] = fields.protectionGroup;
+    v.u8[at + 135] = fields.isOver ? 1 : 0;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 136),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.nanoseconds(v.u64[at >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 32) >>> 3] as bigint);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.u32[(at + 48) >>> 2] as number);
+    to.number(v.u32[(at + 52) >>> 2] as number);
+    to.text(readUser(v, at + 56));
+    to.text(readText(v, at + 88, v.u8[at + 132] as number));
+    to.number(v.u16[(at + 128) >>> 1] as number);
+    to.number(v.u16[(at + 130) >>> 1] as number);
+    to.number(v.u8[at + 133] as number);
+    to.number(v.u8[at + 134] as number);
+    to.number(v.u8[at + 135] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(QuoteSetRestored.read(v, at)),
 } as const;
 
 /** The plain form of MarketRestored. */
