@@ -229,7 +229,8 @@ class Replay {
       creationTimestampNs: user.nowNs(),
       target: FLOW_TARGET,
       reduceOnly: false,
-      maxTradingFeesRate: 50_000,
+      // The market of a replay has no fees.
+      maxTradingFeesRate: 0,
     });
   }
 

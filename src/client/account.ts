@@ -16,7 +16,7 @@ import {
 } from '../codec/shapes/account-shapes.ts';
 import { ACCOUNT_EVENT } from '../codec/shapes/stream-shapes.ts';
 import { type Signatures, type SignerKey, signerKeyText } from '../codec/signatures.ts';
-import { parseUserId, type UserId } from '../core/ids.ts';
+import { type AssetId, parseUserId, type UserId } from '../core/ids.ts';
 import { type AccountSigners, type CoSignatures, signerKeyIn, signText } from './action-signers.ts';
 import type {
   ClosePositionRequest,
@@ -114,6 +114,7 @@ export interface AccountParts {
   /** A fresh nonce of the order service; the session is open already, because a login consumes the nonce. */
   nonce(): Promise<string>;
   exchange(request: HttpExchange): Promise<JsonValue>;
+  asset(name: string): Promise<AssetId>;
   /** Without a session. */
   exchangePublic(request: HttpExchange): Promise<JsonValue>;
   stream<T>(
@@ -122,6 +123,9 @@ export interface AccountParts {
     reconnect?: ResumingReconnect,
   ): Promise<EventStream<T>>;
 }
+
+/** A request of the account, whose asset may be named by its symbol. */
+type Named<Request> = Omit<Request, 'user' | 'assetId'> & { readonly assetId: string };
 
 const COUNT_MAX = 0xffff_ffff;
 /** States in which a withdrawal may be cancelled. */
@@ -135,13 +139,15 @@ export class AccountClient {
   }
 
   /** Moves an asset between the user's own sub-accounts. @throws RingbookError with the clearing engine's code. */
-  transfer(request: Omit<TransferRequest, 'user'>, also?: CoSignatures): Promise<void> {
-    return this.submit(unsignedTransfer(this.#user, request), also);
+  async transfer(request: Named<TransferRequest>, also?: CoSignatures): Promise<void> {
+    const assetId = await this.#parts.asset(request.assetId);
+    await this.submit(unsignedTransfer(this.#user, { ...request, assetId }), also);
   }
 
   /** Folds the quote leg of a flat position into spot USD. @throws RingbookError with the clearing engine's code. */
-  closePosition(request: Omit<ClosePositionRequest, 'user'>, also?: CoSignatures): Promise<void> {
-    return this.submit(unsignedClosePosition(this.#user, request), also);
+  async closePosition(request: Named<ClosePositionRequest>, also?: CoSignatures): Promise<void> {
+    const assetId = await this.#parts.asset(request.assetId);
+    await this.submit(unsignedClosePosition(this.#user, { ...request, assetId }), also);
   }
 
   /**

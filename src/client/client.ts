@@ -14,10 +14,11 @@
 
 import type { JsonValue } from '../codec/json-tree.ts';
 import type { Signatures } from '../codec/signatures.ts';
-import type { UserId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import { AccountClient } from './account.ts';
 import type { AccountSigners, CoSignatures } from './action-signers.ts';
 import { Addresses, isUnserved, type LeaderAddress, type Probe } from './addresses.ts';
+import { AssetNames } from './asset-names.ts';
 import type { LimitOrder, MarketOrder, Order } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, type ControlConnecting, ControlConnection, type ControlOptions } from './control.ts';
@@ -74,7 +75,6 @@ import {
 import { Session } from './session.ts';
 import {
   amendAction,
-  assetOf,
   bodyOf,
   checkMembers,
   limitOrder,
@@ -181,6 +181,8 @@ export class RingbookClient {
   /** Transfers, position closes, names, account events. */
   readonly account: AccountClient;
   readonly registry: RegistryClient;
+  /** Symbols of assets: wherever a call names an asset or market it takes `ETH` as well as `2`. */
+  readonly assets: AssetNames;
   /** Positions, figures and simulations of the user's margin accounts. */
   readonly margin: MarginClient;
   /** Orders and trades with filters, names of sub-accounts, what positions cost. */
@@ -213,11 +215,14 @@ export class RingbookClient {
       nonce: () => this.#freshNonce(),
       exchange: (request) => this.#protected(request),
       exchangePublic: (request) => this.#oms.exchange(request),
+      asset: (name) => this.assets.idOf(name),
       stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
     });
     this.registry = new RegistryClient((request) => this.#oms.exchange(request));
+    this.assets = new AssetNames(() => this.registry.symbols());
     this.margin = new MarginClient({
       userId: () => this.userId,
+      asset: (name) => this.assets.idOf(name),
       exchange: (exchange) => this.#protected(exchange),
       stream: (path, decode, reconnect) => this.#omsStream(path, decode, reconnect),
     });
@@ -227,9 +232,11 @@ export class RingbookClient {
   /** With a session of its own at market data, where its address is known; in a cluster the leader alone has what is of users. */
   #userReads(): UserReads {
     const userId = (): UserId => this.userId;
+    const asset = (name: string): Promise<AssetId> => this.assets.idOf(name);
     if (this.#mds === null || this.#signers === null || this.#omsAddresses.isCluster) {
       return new UserReads({
         userId,
+        asset,
         login: () => this.login(),
         exchange: (exchange) => this.#protected({ ...exchange, path: `/market-data${exchange.path}` }),
       });
@@ -237,6 +244,7 @@ export class RingbookClient {
     const session = new Session(this.#mds, this.#signers, this.nowNs);
     return new UserReads({
       userId,
+      asset,
       login: async () => void (await session.headers()),
       exchange: (exchange) => session.exchange(exchange),
     });
@@ -274,7 +282,8 @@ export class RingbookClient {
   }
 
   /** @throws RingbookError MARKET_NOT_FOUND. */
-  market(assetId: string): Promise<Market> {
+  async market(name: string): Promise<Market> {
+    const assetId = await this.assets.idOf(name);
     const known = this.#markets.get(assetId);
     const nowMs = performance.now();
     if (known !== undefined && nowMs - known.readMs < MARKET_AGE_MAX_MS) return known.market;
@@ -292,8 +301,8 @@ export class RingbookClient {
     return known.market;
   }
 
-  async #readMarket(assetId: string): Promise<Market> {
-    return readMarket(await this.#oms.exchange({ method: 'GET', path: `/market/${assetOf(assetId)}` }));
+  async #readMarket(assetId: AssetId): Promise<Market> {
+    return readMarket(await this.#oms.exchange({ method: 'GET', path: `/market/${assetId}` }));
   }
 
   // The service
@@ -316,17 +325,20 @@ export class RingbookClient {
 
   /** A complete limit order from human decimals; throws if they are not exact. */
   async order(ticket: OrderTicket): Promise<LimitOrder> {
-    return limitOrder(ticket, await this.#orderContext(ticket.assetId));
+    const { market, context } = await this.#orderContext(ticket.assetId);
+    return limitOrder({ ...ticket, assetId: market.assetId }, context);
   }
 
   /** A complete market order from human decimals; throws if they are not exact. */
   async marketOrder(ticket: MarketTicket): Promise<MarketOrder> {
-    return marketOrder(ticket, await this.#orderContext(ticket.assetId));
+    const { market, context } = await this.#orderContext(ticket.assetId);
+    return marketOrder({ ...ticket, assetId: market.assetId }, context);
   }
 
-  async #orderContext(assetId: string): Promise<Parameters<typeof limitOrder>[1]> {
+  async #orderContext(assetId: string): Promise<{ market: Market; context: Parameters<typeof limitOrder>[1] }> {
     const market = await this.market(assetId);
-    return { signer: this.#accountSigners().userId, decimals: market, rates: market, nowNs: this.nowNs() };
+    const signer = this.#accountSigners().userId;
+    return { market, context: { signer, decimals: market, rates: market, nowNs: this.nowNs() } };
   }
 
   /** @param also signatures of co-signers beside those that the client has. */
@@ -334,17 +346,18 @@ export class RingbookClient {
     return signCreate(this.#accountSigners(), order, this.nowNs(), also);
   }
 
+  /** @param assetId its symbol only after a call that has read it. */
   signCancel(assetId: string, orderId: string, also?: CoSignatures): SignedAction {
-    return signCancel(this.#accountSigners(), { assetId: assetOf(assetId), orderId }, this.nowNs(), also);
+    return signCancel(this.#accountSigners(), { assetId: this.assets.known(assetId), orderId }, this.nowNs(), also);
   }
 
   async signReplace(ticket: ReplaceTicket, also?: CoSignatures): Promise<SignedAction> {
     checkMembers(ticket, REPLACE_MEMBERS);
     if (ticket.isComplete === true && ticket.price === undefined) throw missingTerm('price');
     if (ticket.isComplete === true && ticket.quantity === undefined) throw missingTerm('quantity');
-    const { priceDecimals, quantityDecimals } = await this.market(ticket.assetId);
+    const { assetId, priceDecimals, quantityDecimals } = await this.market(ticket.assetId);
     const change = {
-      assetId: ticket.assetId,
+      assetId,
       orderId: ticket.orderId,
       newLimitPrice: ticket.price === undefined ? null : rawOf(ticket.price, priceDecimals, 'price'),
       newQuantity: ticket.quantity === undefined ? null : rawOf(ticket.quantity, quantityDecimals, 'quantity'),
@@ -361,7 +374,7 @@ export class RingbookClient {
     change: Omit<MarketReplace, 'timestampNs' | 'assetId'> & { readonly assetId: string },
     also?: CoSignatures,
   ): SignedAction {
-    const request = { ...change, assetId: assetOf(change.assetId), timestampNs: this.nowNs() };
+    const request = { ...change, assetId: this.assets.known(change.assetId), timestampNs: this.nowNs() };
     return signReplace(this.#accountSigners(), request, this.nowNs(), also);
   }
 
@@ -371,10 +384,11 @@ export class RingbookClient {
    */
   async amendAction(ticket: AmendTicket): Promise<SignedAction> {
     checkMembers(ticket, AMEND_MEMBERS);
-    const { assetId, orderId, quantity, expectedRevisionNs } = ticket;
+    const { orderId, quantity, expectedRevisionNs } = ticket;
+    const assetId = await this.assets.idOf(ticket.assetId);
     const { quantityDecimals } = await this.market(assetId);
     const newQuantity = rawOf(quantity, quantityDecimals, 'quantity');
-    const request = { assetId: assetOf(assetId), orderId, newQuantity, quantityDecimals, expectedRevisionNs };
+    const request = { assetId, orderId, newQuantity, quantityDecimals, expectedRevisionNs };
     return amendAction(this.#accountSigners().userId, { ...request, timestampNs: this.nowNs() });
   }
 
@@ -429,8 +443,8 @@ export class RingbookClient {
     return this.send(this.signCreate(order, also));
   }
 
-  cancel(assetId: string, orderId: string, also?: CoSignatures): Promise<OperationResponse> {
-    return this.send(this.signCancel(assetId, orderId, also));
+  async cancel(assetId: string, orderId: string, also?: CoSignatures): Promise<OperationResponse> {
+    return this.send(this.signCancel(await this.assets.idOf(assetId), orderId, also));
   }
 
   async replace(ticket: ReplaceTicket, also?: CoSignatures): Promise<OperationResponse> {
@@ -442,20 +456,21 @@ export class RingbookClient {
    * is published on `orderEvents`.
    */
   async cancelAll(only: { readonly assetId?: string; readonly beforeNs?: bigint } = {}): Promise<void> {
-    const market = only.assetId === undefined ? '' : `/${assetOf(only.assetId)}`;
+    const market = only.assetId === undefined ? '' : `/${await this.assets.idOf(only.assetId)}`;
     const path = `/orders/cancel-all${market}${queryText({ max_ts: only.beforeNs })}`;
     await this.#protected({ method: 'DELETE', path });
   }
 
   /** Dispatches a cancel of up to 50 orders by their ids, in every market or in one; unknown ids are ignored. */
   async cancelBatch(orderIds: readonly string[], assetId?: string): Promise<void> {
-    const body = JSON.stringify({ order_ids: orderIds, asset_id: assetId });
+    const market = assetId === undefined ? undefined : await this.assets.idOf(assetId);
+    const body = JSON.stringify({ order_ids: orderIds, asset_id: market });
     await this.#protected({ method: 'DELETE', path: '/orders/cancel-batch', body });
   }
 
   /** @throws RingbookError ORDER_NOT_FOUND. */
   async orderRecord(assetId: string, orderId: string): Promise<OrderRecord> {
-    const path = `/orders/user/${this.userId}/${assetOf(assetId)}/${encodeURIComponent(orderId)}`;
+    const path = `/orders/user/${this.userId}/${await this.assets.idOf(assetId)}/${encodeURIComponent(orderId)}`;
     return readOrderRecord(await this.#protected({ method: 'GET', path }));
   }
 
@@ -479,22 +494,26 @@ export class RingbookClient {
   // Market data
 
   async depth(assetId: string): Promise<Depth> {
-    return readDepth(await this.#public(`/marketdepth/${assetOf(assetId)}`));
+    return readDepth(await this.#public(`/marketdepth/${await this.assets.idOf(assetId)}`));
   }
 
   /** Rows of an interval, like `4h` or `30S`; of seconds without one. Page 0 is the newest, rows ascend inside a page. */
   async klines(assetId: string, query: KlineQuery = {}): Promise<KlinePage> {
     const { page, limit, interval, endNs } = query;
-    const path = `/klines/${assetOf(assetId)}${queryText({ page, limit, interval, end_timestamp_ns: endNs })}`;
+    const path = `/klines/${await this.assets.idOf(assetId)}${queryText({ page, limit, interval, end_timestamp_ns: endNs })}`;
     return readKlinePage(await this.#public(path));
   }
 
   async publicTrades(assetId: string, query: PageQuery = {}): Promise<readonly PublicTrade[]> {
-    return readArray(await this.#public(`/trades/${assetOf(assetId)}${queryText(query)}`), 'trades', readPublicTrade);
+    return readArray(
+      await this.#public(`/trades/${await this.assets.idOf(assetId)}${queryText(query)}`),
+      'trades',
+      readPublicTrade,
+    );
   }
 
   async ticker(assetId: string): Promise<Ticker> {
-    return readTicker(await this.#public(`/ticker/${assetOf(assetId)}`));
+    return readTicker(await this.#public(`/ticker/${await this.assets.idOf(assetId)}`));
   }
 
   async tickers(): Promise<readonly Ticker[]> {
@@ -503,7 +522,7 @@ export class RingbookClient {
 
   /** @returns null for a market that never had a position. */
   async openInterest(assetId: string): Promise<OpenInterest | null> {
-    return readOpenInterest(await this.#public(`/openinterest/${assetOf(assetId)}`)).interest;
+    return readOpenInterest(await this.#public(`/openinterest/${await this.assets.idOf(assetId)}`)).interest;
   }
 
   /** By asset id. */
@@ -513,7 +532,8 @@ export class RingbookClient {
   }
 
   /** The book of a market, updated until it is closed. While its connection is lost it is not current, and reading it throws. */
-  liveBook(assetId: string, onChange?: (book: LiveBook) => void): Promise<LiveBook> {
+  async liveBook(market: string, onChange?: (book: LiveBook) => void): Promise<LiveBook> {
+    const assetId = await this.assets.idOf(market);
     const source = {
       snapshot: () => this.depth(assetId),
       diffs: (connection: Reconnect) => this.depthDiffs(assetId, connection),
@@ -524,7 +544,7 @@ export class RingbookClient {
 
   /** One socket for any number of markets and channels, and for books with checksums. */
   marketFeed(options?: FeedOptions): Promise<MarketFeed> {
-    return MarketFeed.open(this.#marketData(), options);
+    return MarketFeed.open(this.#marketData(), options, (name) => this.assets.idOf(name));
   }
 
   // Streams
@@ -545,11 +565,19 @@ export class RingbookClient {
   }
 
   async depthDiffs(assetId: string, reconnect?: Reconnect): Promise<EventStream<Depth>> {
-    return this.#mdsStream(`/marketdepth/diff/${assetOf(assetId)}`, (frame) => [readDepth(frame)], reconnect);
+    return this.#mdsStream(
+      `/marketdepth/diff/${await this.assets.idOf(assetId)}`,
+      (frame) => [readDepth(frame)],
+      reconnect,
+    );
   }
 
   async tradeStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<PublicTrade>> {
-    return this.#mdsStream(`/trades/${assetOf(assetId)}`, (frame) => [readPublicTrade(frame)], reconnect);
+    return this.#mdsStream(
+      `/trades/${await this.assets.idOf(assetId)}`,
+      (frame) => [readPublicTrade(frame)],
+      reconnect,
+    );
   }
 
   /** Public trades of all markets as they are matched, confirmed and rolled back. */
@@ -559,12 +587,12 @@ export class RingbookClient {
 
   /** @param interval like `4h`; the rows of an interval are sent as they form. Seconds without one. */
   async klineStream(assetId: string, reconnect?: Reconnect, interval?: string): Promise<EventStream<Kline>> {
-    const path = `/klines/diff/${assetOf(assetId)}${queryText({ interval })}`;
+    const path = `/klines/diff/${await this.assets.idOf(assetId)}${queryText({ interval })}`;
     return this.#mdsStream(path, (frame) => readArray(frame, 'klines', readKline), reconnect);
   }
 
   async tickerStream(assetId: string, reconnect?: Reconnect): Promise<EventStream<Ticker>> {
-    return this.#mdsStream(`/ticker/ws/${assetOf(assetId)}`, (frame) => [readTicker(frame)], reconnect);
+    return this.#mdsStream(`/ticker/ws/${await this.assets.idOf(assetId)}`, (frame) => [readTicker(frame)], reconnect);
   }
 
   #omsStream<T>(

@@ -20,7 +20,7 @@ import type {
 } from '../codec/reply-types.ts';
 import { AT_RISK, CLOSE_ALL_PREVIEW, MARGIN, SIMULATION, USER_POSITION } from '../codec/shapes/account-shapes.ts';
 import { parseDecimal18 } from '../core/decimal.ts';
-import type { UserId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
 import { invalidArgument } from './errors.ts';
 import type { EventStream, Reconnect } from './event-stream.ts';
@@ -63,6 +63,7 @@ export interface SimulateTicket {
 /** The parts of the client that margin calls use. */
 export interface MarginLink {
   readonly userId: () => UserId;
+  readonly asset: (name: string) => Promise<AssetId>;
   readonly exchange: (exchange: HttpExchange) => Promise<JsonValue>;
   readonly stream: <T>(
     path: string,
@@ -80,7 +81,7 @@ export class MarginClient {
 
   /** Open positions, and flat ones that can be closed; of one market or of all. The first 1,000. */
   async positions(assetId?: string): Promise<readonly Position[]> {
-    const market = assetId === undefined ? '' : `/${assetId}`;
+    const market = assetId === undefined ? '' : `/${await this.#link.asset(assetId)}`;
     const page = await this.#get(`/positions/${this.#link.userId()}${market}?limit=1000`);
     return readObject(page, 'positions', (reader) => reader.array('positions').map(readPosition));
   }
@@ -98,19 +99,21 @@ export class MarginClient {
 
   /** The account after a hypothetical trade; changes nothing. @throws RingbookError INVALID_REQUEST above 50M USD. */
   async simulate(ticket: SimulateTicket): Promise<Simulation> {
+    const asset = await this.#link.asset(ticket.assetId);
+    const transfers = (ticket.transfers ?? []).map(async ({ assetId, amount }) => ({
+      asset: await this.#link.asset(assetId),
+      amount: amount18(amount),
+    }));
     const body = JSON.stringify({
       sub_account: ticket.subAccount,
       trade: {
-        asset: ticket.assetId,
+        asset,
         is_buy: ticket.side === 'Buy',
         size: amount18(ticket.size),
         limit_price: ticket.price === undefined ? null : amount18(ticket.price),
         trade_type: ticket.isSpot === true ? 'spot' : 'margin',
       },
-      pending_transfers: (ticket.transfers ?? []).map(({ assetId, amount }) => ({
-        asset: assetId,
-        amount: amount18(amount),
-      })),
+      pending_transfers: await Promise.all(transfers),
     });
     const path = `/account/simulate/${this.#link.userId()}`;
     return readSimulation(await this.#link.exchange({ method: 'POST', path, body }));

@@ -16,7 +16,7 @@
 import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { crc32c } from '../core/crc32c.ts';
-import { parseAssetId } from '../core/ids.ts';
+import type { AssetId } from '../core/ids.ts';
 import { parseInterval } from '../core/kline-intervals.ts';
 import { Addresses, isUnserved } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
@@ -35,6 +35,7 @@ import {
   readTicker,
   type Ticker,
 } from './replies.ts';
+import { assetOf } from './signed-actions.ts';
 import { openSocket, RECONNECT_MS, RECONNECT_MS_MAX, Reconnection } from './socket.ts';
 
 /** The best level of each side; null for an empty one. */
@@ -77,7 +78,7 @@ export interface FeedEvent<Channel extends FeedChannel> {
 }
 
 export interface FeedAssets {
-  /** Markets; for `prices` any asset. */
+  /** Markets, by id or symbol; for `prices` any asset. */
   readonly assetIds: readonly string[];
   /** For klines, and required there: like `1m`, `4h`, `30S`. */
   readonly interval?: string;
@@ -141,9 +142,13 @@ interface FeedFrame {
   readonly data: JsonValue;
 }
 
+/** The id of an asset that is named by it or by its symbol. @throws RingbookError INVALID_ARGUMENT. */
+type NamedAsset = (name: string) => Promise<AssetId>;
+
 export class MarketFeed {
   readonly #addresses: Addresses;
   readonly #options: FeedOptions;
+  readonly #asset: NamedAsset;
   readonly #entries = new Map<string, Entry>();
   readonly #requests = new FeedRequests();
   readonly #reconnection: Reconnection<void>;
@@ -153,7 +158,8 @@ export class MarketFeed {
   #isClosed = false;
   readonly #ended: () => void;
 
-  private constructor(addresses: Addresses, options: FeedOptions) {
+  private constructor(addresses: Addresses, options: FeedOptions, asset: NamedAsset) {
+    this.#asset = asset;
     this.#addresses = addresses;
     this.#options = options;
     this.#reconnection = new Reconnection(
@@ -163,9 +169,17 @@ export class MarketFeed {
     this.#ended = addresses.lifetime.add(() => this.close());
   }
 
-  /** @param service address of the market-data service, or several. @throws RingbookError when the first connection is rejected. */
-  static async open(service: string | Addresses, options: FeedOptions = {}): Promise<MarketFeed> {
-    const feed = new MarketFeed(typeof service === 'string' ? Addresses.one(service) : service, options);
+  /**
+   * @param service address of the market-data service, or several.
+   * @param asset the id of a named asset; without it ids alone are taken.
+   * @throws RingbookError when the first connection is rejected.
+   */
+  static async open(
+    service: string | Addresses,
+    options: FeedOptions = {},
+    asset: NamedAsset = (id) => Promise.resolve(assetOf(id)),
+  ): Promise<MarketFeed> {
+    const feed = new MarketFeed(typeof service === 'string' ? Addresses.one(service) : service, options, asset);
     try {
       await feed.#connect();
     } catch (error) {
@@ -193,7 +207,8 @@ export class MarketFeed {
       return { isSound: true, notify: () => listener(event) };
     };
     const nothing = (): void => undefined;
-    const entries = assetIds.map((assetId) => {
+    const ids = await Promise.all(assetIds.map(this.#asset));
+    const entries = ids.map((assetId) => {
       const item = { name: channel, asset_ids: [assetId] as const, ...(interval === undefined ? {} : { interval }) };
       return this.#add(item, { receive, lost: nothing, ended: nothing });
     });
@@ -202,7 +217,8 @@ export class MarketFeed {
 
   /** Ends subscriptions. Unknown ones are ignored. */
   async unsubscribe(channel: FeedChannel, { assetIds, interval }: FeedAssets): Promise<void> {
-    await this.#unsubscribe(assetIds.flatMap((assetId) => this.#entries.get(keyOf(channel, assetId, interval)) ?? []));
+    const ids = await Promise.all(assetIds.map(this.#asset));
+    await this.#unsubscribe(ids.flatMap((assetId) => this.#entries.get(keyOf(channel, assetId, interval)) ?? []));
   }
 
   /**
@@ -210,10 +226,11 @@ export class MarketFeed {
    *
    * @throws RingbookError when it is refused.
    */
-  async book(assetId: string, { checksumEvery = 10, onChange, onStale }: BookOptions = {}): Promise<FeedBook> {
+  async book(market: string, { checksumEvery = 10, onChange, onStale }: BookOptions = {}): Promise<FeedBook> {
     if (!Number.isInteger(checksumEvery) || checksumEvery < 0 || checksumEvery > CHECKSUM_EVERY_MAX) {
       throw invalidArgument(`an integer from 0 to ${CHECKSUM_EVERY_MAX}`, 'checksumEvery');
     }
+    const assetId = await this.#asset(market);
     const opened = deferred();
     const book = new FeedBook(() => this.#unsubscribe([entry]));
     let wasCurrent = false;
@@ -572,10 +589,8 @@ function itemErrors(frame: JsonObject): readonly FeedItemError[] {
 
 /** As frames name a subscription. @throws RingbookError INVALID_ARGUMENT. */
 function keyOf(channel: string, assetId: string, interval?: string): string {
-  const asset = parseAssetId(assetId);
-  if (asset === null) throw invalidArgument(`${assetId} is not an asset id`, 'assetIds');
   const width = interval === undefined ? null : parseInterval(interval);
   if (channel === 'klines' && width === null) throw invalidArgument('klines need an interval', 'interval');
   if (width?.ok === false) throw invalidArgument(width.reject.message, 'interval');
-  return `${channel} ${width?.ok === true ? width.value : 0} ${asset}`;
+  return `${channel} ${width?.ok === true ? width.value : 0} ${assetId}`;
 }

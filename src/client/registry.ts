@@ -38,6 +38,12 @@ export class RegistryClient {
     return { ...readPage(reply, 'markets', readMarket), symbols: names };
   }
 
+  /** Symbols of the assets that have one, by asset. */
+  async symbols(): Promise<ReadonlyMap<string, string>> {
+    const { symbols } = await this.marketPage({ limit: 1, symbols: true });
+    return new Map([...symbols].map(([assetId, { symbol }]) => [assetId, symbol]));
+  }
+
   async tokens(): Promise<readonly RegisteredToken[]> {
     const assets = readAssets(await this.#exchange({ method: 'GET', path: '/registry/assets' }));
     return [...assets].flatMap(([assetId, tokens]) =>

@@ -6,6 +6,7 @@
 
 // The root of a published package is the one place that re-exports: its callers have no other path to what is inside.
 // biome-ignore-start lint/performance/noBarrelFile: the root of a published package
+export { AssetNames } from './asset-names.ts';
 export { depositConfigText, vaultKey } from './canonical.ts';
 export { RingbookClient } from './client.ts';
 export {
@@ -36,6 +37,7 @@ export {
   unsignedWithdrawal,
   unsignedWithdrawalCancel,
 } from './signed-actions.ts';
+export { movePrice, priceOnTick, quantityInLots, ticksBetween } from './ticks.ts';
 // biome-ignore-end lint/performance/noBarrelFile: the root of a published package
 
 export type * from '../codec/json-tree.ts';
@@ -62,5 +64,6 @@ export type * from './order-events.ts';
 export type * from './registry.ts';
 export type * from './replies.ts';
 export type * from './signed-actions.ts';
+export type * from './ticks.ts';
 export type * from './time.ts';
 export type * from './user-reads.ts';

@@ -13,12 +13,11 @@ import type { JsonValue } from '../codec/json-tree.ts';
 import type { PositionBasis, SubAccountName, UserOrder } from '../codec/reply-types.ts';
 import { ACCOUNT_NAMES, POSITION_BASIS } from '../codec/shapes/account-shapes.ts';
 import { USER_ORDER_RECORD } from '../codec/shapes/order-record-shapes.ts';
-import type { UserId } from '../core/ids.ts';
+import type { AssetId, UserId } from '../core/ids.ts';
 import type { SideWord } from './canonical.ts';
 import { type HttpExchange, queryText } from './http-transport.ts';
 import { type Page, readPage, readUserTrade, type UserTrade } from './replies.ts';
 import { replyReader } from './reply-reader.ts';
-import { assetOf } from './signed-actions.ts';
 
 export type { PositionBasis, SubAccountName, UserOrder } from '../codec/reply-types.ts';
 
@@ -51,6 +50,7 @@ export interface AccountTrade extends UserTrade {
 /** The parts of the client that these reads use. */
 export interface UserReadsLink {
   readonly userId: () => UserId;
+  readonly asset: (name: string) => Promise<AssetId>;
   /** A login now, if there is none. */
   readonly login: () => Promise<void>;
   /** @param exchange its path is the one of market data. */
@@ -87,14 +87,14 @@ export class UserReads {
 
   /** By sub-account, asset and domain. @throws RingbookError SERVICE_UNAVAILABLE, to be repeated, for very many trades. */
   async positionBasis(query: Pick<UserHistoryQuery, 'assetId' | 'subAccount'> = {}): Promise<readonly PositionBasis[]> {
-    const market = query.assetId === undefined ? '' : `/${assetOf(query.assetId)}`;
+    const market = query.assetId === undefined ? '' : `/${await this.#link.asset(query.assetId)}`;
     const path = `/positions/user/${this.#link.userId()}/basis${market}`;
     const reply = await this.#exchange(`${path}${queryText({ sub_account: query.subAccount })}`);
     return readPositionBasis(reply);
   }
 
   async #get(kind: 'orders' | 'trades', assetId: string | undefined, members: object): Promise<JsonValue> {
-    const market = assetId === undefined ? '' : `/${assetOf(assetId)}`;
+    const market = assetId === undefined ? '' : `/${await this.#link.asset(assetId)}`;
     return this.#exchange(`/${kind}/user/${this.#link.userId()}${market}${queryText(members)}`);
   }
 

@@ -66,7 +66,7 @@ class OrderSigner {
   }
 
   create(user: UserNumber, number: number, side: SideWord, limitPrice: number): string {
-    const { assetId, priceDecimals, quantityDecimals, quantity, account } = this.#market;
+    const { assetId, priceDecimals, quantityDecimals, quantity, account, feeLimit } = this.#market;
     const key = this.#keys[user];
     const order: LimitOrder = {
       signer: key.userId,
@@ -81,7 +81,7 @@ class OrderSigner {
       creationTimestampNs: this.#nowNs(),
       target: { account, isSpot: this.#isSpot },
       reduceOnly: false,
-      maxTradingFeesRate: 50_000,
+      maxTradingFeesRate: feeLimit,
     };
     return signCreate(key, order, this.#nowNs()).body;
   }

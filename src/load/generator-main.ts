@@ -28,6 +28,7 @@ const FLOOR_MARKET = {
   tick: 1,
   quantity: 10,
   account: 0,
+  feeLimit: 0,
 } as const;
 
 function report(message: GeneratorMessage): void {

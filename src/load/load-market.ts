@@ -2,6 +2,7 @@
  * Markets that the load generator trades in: made through the operator API of a dev or test node, or one that exists.
  */
 import type { RingbookClient } from '../client/client.ts';
+import { feeLimitOf } from '../client/fee-limit.ts';
 import type { OperatorClient } from '../client/operator.ts';
 import { must } from '../core/assert.ts';
 import { parseScaled } from '../core/decimal.ts';
@@ -24,7 +25,7 @@ const RISK = { collateral_factor: 90, liability_factor: 95 } as const;
 
 function made(assetId: string, account: number): LoadMarket {
   const { priceDecimals, quantityDecimals } = SETTINGS;
-  return { assetId, priceDecimals, quantityDecimals, price: 300_000, tick: 1, quantity: 10, account };
+  return { assetId, priceDecimals, quantityDecimals, price: 300_000, tick: 1, quantity: 10, account, feeLimit: 0 };
 }
 
 /** An empty market without fees. Made once per node; its book must be empty. */
@@ -50,12 +51,14 @@ export async function existingMarket(
   price: string,
   account: number,
 ): Promise<LoadMarket | string> {
-  const { priceDecimals, quantityDecimals, tickSize, minOrderSize, status } = await client.market(assetId);
+  const market = await client.market(assetId);
+  const { priceDecimals, quantityDecimals, tickSize, minOrderSize, status } = market;
   const tick = Number(must(parseScaled(tickSize, priceDecimals), 'a tick in raw units'));
   const quantity = Number(must(parseScaled(minOrderSize, quantityDecimals), 'a minimum in raw units'));
   const raw = parseScaled(price, priceDecimals);
   if (status !== 'Active') return `market ${assetId} is ${status}`;
   if (raw === null || raw <= 0n || Number(raw) % tick !== 0)
     return `${price} is no price of market ${assetId}: its tick is ${tickSize}`;
-  return { assetId, priceDecimals, quantityDecimals, price: Number(raw), tick, quantity, account };
+  const feeLimit = feeLimitOf(market, true);
+  return { assetId, priceDecimals, quantityDecimals, price: Number(raw), tick, quantity, account, feeLimit };
 }

@@ -29,6 +29,8 @@ export interface LoadMarket {
   readonly quantity: number;
   /** The sub-account of the orders. */
   readonly account: number;
+  /** What orders sign as their limit of fees (MON-15). */
+  readonly feeLimit: number;
 }
 
 /** `new`: keys of this run, funded by the faucet of the operator API. `own`: two key files, the seller first. */

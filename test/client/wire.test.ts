@@ -342,7 +342,7 @@ suite('REST', () => {
     await withServer({ answer }, async (client) => {
       const ticket = { assetId: '12', side: 'Buy', price: '3150.25', quantity: '0.5' };
       for (const [member, wrong] of [
-        ['assetId', 'ETH'],
+        ['assetId', 'ETH/USD'],
         ['side', 'buy'],
         ['price', undefined],
         ['price', '3150.255'],
@@ -389,7 +389,7 @@ suite('REST', () => {
         ['quantity', () => client.signReplace({ ...order, price: '1', isComplete: true })],
         ['newPrice', () => client.signReplace({ ...order, newPrice: '1' } as never)],
         ['expectedRevisionNs', () => client.amend({ ...order, quantity: '1' } as never)],
-        ['assetId', () => client.market('ETH')],
+        ['assetId', () => client.market('ETH/USD')],
         ['assetId', () => client.depth('../tickers')],
         ['assetId', () => client.tradeStream('1?x=y')],
         ['assetId', () => client.orderRecord('1/2', 'o-1')],

@@ -16,6 +16,7 @@ const MARKET: LoadMarket = {
   tick: 1,
   quantity: 10,
   account: 0,
+  feeLimit: 0,
 };
 const MESSAGES = 600;
 const KEYS = [keyFromSeed(generateSeed()), keyFromSeed(generateSeed())] as const;
