@@ -36,7 +36,8 @@ import { type StreamNames, streamNames } from './stream-names.ts';
 const ANSWER_MS = 400;
 /** Changes of streams, which go through the servers' own election. */
 const CHANGE_MS = 5_000;
-const CONNECT_MS = 2_000;
+/** A server that is silent is tried for so long, also the one whose connection was lost, which the client tries first. */
+const CONNECT_MS = 1_000;
 const RECONNECT_MS = 50;
 const PING_MS = 400;
 const PINGS_OUT = 2;
@@ -64,6 +65,8 @@ export interface StreamLogOptions {
   readonly credentialsFile: string | null;
   readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string } | null;
   readonly dataVersion: string;
+  /** `server_name` of the server on this machine: while it answers, the death of another machine does not end this connection. */
+  readonly home?: string | null;
 }
 
 export interface JournalInfo {
@@ -140,7 +143,7 @@ export class StreamLog {
     this.#dataVersion = dataVersion;
   }
 
-  /** @throws Error when no server answers within 2 s, or none takes the credentials. */
+  /** To the server at home, else to any one. @throws Error when no server answers within 1 s, or none takes the credentials. */
   static async connect(options: StreamLogOptions): Promise<StreamLog> {
     const { servers, credentialsFile, tls, cluster, node } = options;
     const settings: ConnectionOptions = {
@@ -156,7 +159,10 @@ export class StreamLog {
       ...(credentialsFile === null ? {} : { authenticator: authenticatorOf(readFileSync(credentialsFile)) }),
       ...(tls === null ? {} : { tls: { ...tls } }),
     };
-    return new StreamLog(await connect(settings), options);
+    const any = await connect(settings);
+    const home = await atHome(any, settings, servers, options.home ?? null);
+    if (home !== any) await any.close();
+    return new StreamLog(home, options);
   }
 
   /** Name of the server that this process is connected to; null while there is none. */
@@ -552,6 +558,24 @@ export class StreamLog {
     if (!Number.isSafeInteger(sequence) || sequence <= 0) return null;
     return { sequence, bytes: new Uint8Array(data), dataVersion: head?.get('Rb-Data') ?? '' };
   }
+}
+
+/** A connection to the server of this name; `any` when that is it, or it does not answer. The addresses do not tell the names. */
+async function atHome(
+  any: NatsConnection,
+  settings: ConnectionOptions,
+  servers: readonly string[],
+  home: string | null,
+): Promise<NatsConnection> {
+  if (home === null || any.info?.server_name === home) return any;
+  for (const server of servers) {
+    const others = servers.filter((other) => other !== server);
+    // The first in the list is tried first, and the others only when it is lost.
+    const first = await connect({ ...settings, servers: [server, ...others], noRandomize: true }).catch(() => null);
+    if (first?.info?.server_name === home) return first;
+    await first?.close();
+  }
+  return any;
 }
 
 /** The members of an answer; none for what cannot be read. */

@@ -50,6 +50,7 @@ function createReplicator(wiring: ActorWiring): ReplicatorActor {
       credentialsFile: cluster.credentialsFile,
       tls: cluster.tls,
       dataVersion,
+      home: cluster.home,
     },
     version: VERSION,
     toClearing: wiring.publication(CLEARING),
