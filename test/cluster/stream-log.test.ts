@@ -77,6 +77,25 @@ suite('the journal stream on three servers', { skip, timeout: 120_000 }, () => {
     servers?.close();
   });
 
+  test('a process is connected to the server at home while that answers, else to another one', async () => {
+    const options = {
+      cluster: 'c-1',
+      node: 'node',
+      servers: servers.addresses,
+      credentialsFile: servers.credentialsOf('node'),
+      tls: null,
+      dataVersion: '15',
+    };
+    for (const home of servers.names) {
+      const log = await StreamLog.connect({ ...options, home });
+      assert.equal(log.server, home);
+      await log.close();
+    }
+    const elsewhere = await StreamLog.connect({ ...options, home: 'nats9' });
+    assert.ok(servers.names.includes(elsewhere.server ?? ''));
+    await elsewhere.close();
+  });
+
   test('its first record has the sequence that was given, and the stream is made once', async () => {
     await until('there is a leader', async () => (await a.info()) !== null);
     const info = await a.info();

@@ -17,6 +17,7 @@ import { ClusterAdmin } from '../../src/cluster/cluster-admin.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
 import { bareEnvironment } from './bare-environment.ts';
 import { LinkProxy, type LinkState } from './link-proxy.ts';
+import { HERE, type Machines, type Place } from './machines.ts';
 import { NatsServers, quietPorts } from './nats-servers.ts';
 import { eventually, PATIENCE_MS } from './patience.ts';
 import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
@@ -38,6 +39,8 @@ export interface ClusterWorldOptions {
   readonly bytesMax?: number;
   /** Of servers whose store is not in a temporary directory: by name. */
   readonly stores?: Readonly<Record<string, string>>;
+  /** The first server and node run on the first machine, and so on, without proxies between; default: all on loopback. */
+  readonly machines?: Machines;
 }
 
 /** A line `{"event":"state",…}` with the time at which it was read. */
@@ -84,15 +87,23 @@ export class ClusterNode {
   readonly links: ReadonlyMap<string, LinkProxy>;
   readonly #configFile: string;
   readonly #ports: readonly number[];
+  readonly #place: Place;
   #life: Life | null = null;
 
-  constructor(name: string, ports: readonly number[], links: ReadonlyMap<string, LinkProxy>, configFile: string) {
+  constructor(
+    name: string,
+    ports: readonly number[],
+    links: ReadonlyMap<string, LinkProxy>,
+    configFile: string,
+    place: Place,
+  ) {
     const [oms = 0, mds = 0, ops = 0] = ports;
     this.name = name;
     this.#ports = [oms, mds, ops];
-    this.oms = `http://127.0.0.1:${oms}`;
-    this.mds = `http://127.0.0.1:${mds}`;
-    this.ops = `http://127.0.0.1:${ops}`;
+    this.#place = place;
+    this.oms = `http://${place.host}:${oms}`;
+    this.mds = `http://${place.host}:${mds}`;
+    this.ops = `http://${place.host}:${ops}`;
     this.links = links;
     this.#configFile = configFile;
   }
@@ -101,9 +112,12 @@ export class ClusterNode {
   launch(env: Readonly<Record<string, string>> = {}): void {
     if (this.isRunning) throw new Error(`${this.name} runs already`);
     const [oms, mds, ops] = this.#ports;
-    const child = spawn(process.execPath, ['--enable-source-maps', CLI, 'start'], {
+    const { host, enter } = this.#place;
+    const [program = '', ...args] = [...enter, process.execPath, '--enable-source-maps', CLI, 'start'];
+    const child = spawn(program, args, {
       env: {
         ...bareEnvironment(),
+        RINGBOOK_HOST: host,
         RINGBOOK_CONFIG: this.#configFile,
         RINGBOOK_OMS_PORT: `${oms}`,
         RINGBOOK_MDS_PORT: `${mds}`,
@@ -265,8 +279,12 @@ export class ClusterWorld {
 
   /** Servers with the streams of a new cluster; no node runs yet. @param program of the server (`natsServer()`). */
   static async start(program: string, options: ClusterWorldOptions = {}): Promise<ClusterWorld> {
-    const { nodes = ['a', 'b'], cluster = 'venue', bytesMax = 1 << 30, stores } = options;
-    const servers = await NatsServers.start(program, { cluster, ...(stores === undefined ? {} : { stores }) });
+    const { nodes = ['a', 'b'], cluster = 'venue', bytesMax = 1 << 30, stores, machines } = options;
+    const servers = await NatsServers.start(program, {
+      cluster,
+      ...(stores === undefined ? {} : { stores }),
+      ...(machines === undefined ? {} : { places: [0, 1, 2].map((at) => machines.place(at)) }),
+    });
     try {
       const admin = await ClusterAdmin.connect({
         cluster,
@@ -362,14 +380,17 @@ async function nodeOf(
   name: string,
   at: number,
   chainsDirectory: string,
-  { members = {}, config = {} }: ClusterWorldOptions,
+  { members = {}, config = {}, machines }: ClusterWorldOptions,
 ): Promise<ClusterNode> {
+  const place = machines?.place(at) ?? HERE;
   const links = new Map<string, LinkProxy>();
-  for (const server of servers.names) links.set(server, await LinkProxy.start(servers.portOf(server)));
+  if (machines === undefined)
+    for (const server of servers.names) links.set(server, await LinkProxy.start(servers.portOf(server)));
   const cluster = {
     name: servers.cluster,
     node: name,
-    servers: [...links.values()].map(({ port }) => `nats://127.0.0.1:${port}`),
+    servers:
+      machines === undefined ? [...links.values()].map(({ port }) => `nats://127.0.0.1:${port}`) : servers.addresses,
     credentialsFile: servers.credentialsOf('node'),
     home: servers.names[at] ?? null,
     monitoring: servers.monitoring,
@@ -377,17 +398,18 @@ async function nodeOf(
     ...members,
   };
   const ports = await quietPorts(3);
-  const advertise = { oms: `http://127.0.0.1:${ports[0]}`, mds: `http://127.0.0.1:${ports[1]}` };
+  const advertise = { oms: `http://${place.host}:${ports[0]}`, mds: `http://${place.host}:${ports[1]}` };
   const file = join(temporaryDirectory(), 'config.json');
   const text = {
     extends: 'dev',
     orderWaitMsMax: 0,
     rateLimits: 'lifted',
+    ...(machines === undefined ? {} : { publicListeners: 'plain-in-container' }),
     ...config,
     cluster: { ...cluster, advertise },
   };
   writeFileSync(file, JSON.stringify(text));
-  return new ClusterNode(name, ports, links, file);
+  return new ClusterNode(name, ports, links, file, place);
 }
 
 /** Again while the servers elect the leader of their own metadata. */

@@ -7,6 +7,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HERE, type Place } from './machines.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 const TOOLS = 'tools/nats';
@@ -55,6 +56,7 @@ interface Server {
   readonly monitoringPort: number;
   readonly routePort: number;
   readonly configFile: string;
+  readonly place: Place;
   child: ChildProcess | null;
 }
 
@@ -65,6 +67,8 @@ export interface NatsServersOptions {
   readonly syncAlways?: boolean;
   /** Directories of stores that are on a disk of their own, by the server's name. */
   readonly stores?: Readonly<Record<string, string>>;
+  /** Where each server runs, in their order; default: all on loopback. */
+  readonly places?: readonly Place[];
 }
 
 const running = new Set<ChildProcess>();
@@ -88,7 +92,7 @@ export class NatsServers {
   /** Three servers that have found each other. @throws Error when they do not within 20 s. */
   static async start(
     program: string,
-    { cluster, count = 3, syncAlways = true, stores = {} }: NatsServersOptions,
+    { cluster, count = 3, syncAlways = true, stores = {}, places = [] }: NatsServersOptions,
   ): Promise<NatsServers> {
     const directory = temporaryDirectory();
     const ports = await quietPorts(3 * count);
@@ -98,6 +102,7 @@ export class NatsServers {
       monitoringPort: ports[3 * at + 1] ?? 0,
       routePort: ports[3 * at + 2] ?? 0,
       configFile: join(directory, `nats${at + 1}.conf`),
+      place: places[at] ?? HERE,
       child: null,
     }));
     for (const server of servers)
@@ -114,11 +119,15 @@ export class NatsServers {
   }
 
   get addresses(): readonly string[] {
-    return this.#servers.map(({ port }) => `nats://127.0.0.1:${port}`);
+    return this.names.map((name) => this.addressOf(name));
   }
 
   get names(): readonly string[] {
     return this.#servers.map(({ name }) => name);
+  }
+
+  hostOf(name: string): string {
+    return this.#server(name).place.host;
   }
 
   portOf(name: string): number {
@@ -126,11 +135,11 @@ export class NatsServers {
   }
 
   addressOf(name: string): string {
-    return `nats://127.0.0.1:${this.#server(name).port}`;
+    return `nats://${this.hostOf(name)}:${this.portOf(name)}`;
   }
 
   monitoringOf(name: string): string {
-    return `http://127.0.0.1:${this.#server(name).monitoringPort}`;
+    return `http://${this.hostOf(name)}:${this.#server(name).monitoringPort}`;
   }
 
   get monitoring(): readonly string[] {
@@ -144,7 +153,8 @@ export class NatsServers {
   launch(name: string): void {
     const server = this.#server(name);
     const log = join(this.#directory, `${name}.log`);
-    const child = spawn(this.#program, ['-c', server.configFile, '-l', log], { stdio: 'ignore', env: PASSWORDS });
+    const [program = '', ...args] = [...server.place.enter, this.#program, '-c', server.configFile, '-l', log];
+    const child = spawn(program, args, { stdio: 'ignore', env: { PATH: process.env['PATH'], ...PASSWORDS } });
     running.add(child);
     child.on('exit', () => running.delete(child));
     server.child = child;
@@ -154,7 +164,7 @@ export class NatsServers {
   async ready(): Promise<void> {
     const endMs = Date.now() + READY_MS;
     for (const server of this.#servers) {
-      while (server.child !== null && !(await isListening(server.port))) {
+      while (server.child !== null && !(await isListening(server))) {
         if (Date.now() > endMs) throw new Error(`${server.name} does not answer`);
         await sleep(50);
       }
@@ -202,13 +212,14 @@ export class NatsServers {
 
 function configOf(server: Server, all: readonly Server[], store: string, syncAlways: boolean): string {
   if (!existsSync(store)) mkdirSync(store);
-  const routes = all.map(({ routePort }) => `nats://127.0.0.1:${routePort}`).join(', ');
+  const { host } = server.place;
+  const routes = all.map(({ place, routePort }) => `nats://${place.host}:${routePort}`).join(', ');
   const peers =
-    all.length === 1 ? '' : `cluster { name: test, listen: "127.0.0.1:${server.routePort}", routes: [${routes}] }`;
+    all.length === 1 ? '' : `cluster { name: test, listen: "${host}:${server.routePort}", routes: [${routes}] }`;
   return `
 server_name: ${server.name}
-listen: "127.0.0.1:${server.port}"
-http: "127.0.0.1:${server.monitoringPort}"
+listen: "${host}:${server.port}"
+http: "${host}:${server.monitoringPort}"
 ${peers}
 jetstream { store_dir: "${store}", ${syncAlways ? 'sync_interval: always, ' : ''}max_file_store: 4GB, max_memory_store: 64MB }
 include "rights.conf"
@@ -221,9 +232,9 @@ function rightsOf(cluster: string): string {
 }
 
 /** Whether clients are accepted: the monitoring answers before. */
-function isListening(port: number): Promise<boolean> {
+function isListening({ port, place }: Server): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, place.host);
     socket.setTimeout(500, () => socket.destroy());
     socket.once('data', () => {
       resolve(true);
