@@ -12,6 +12,7 @@
  * Keys are in keys.ts, the operator API in operator.ts.
  */
 
+import type { SessionScope } from '../codec/action-types.ts';
 import type { JsonValue } from '../codec/json-tree.ts';
 import type { Signatures } from '../codec/signatures.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
@@ -34,7 +35,15 @@ import {
 } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
 import { Lifetime } from './lifetime.ts';
-import { type Limits, readLimits, readSystemStatus, readSystemTime, type SystemStatus } from './limits.ts';
+import {
+  type Limits,
+  readLimits,
+  readSession,
+  readSystemStatus,
+  readSystemTime,
+  type SessionInfo,
+  type SystemStatus,
+} from './limits.ts';
 import { LiveBook } from './live-book.ts';
 import { MarginClient } from './margin.ts';
 import { type FeedOptions, MarketFeed } from './market-feed.ts';
@@ -110,6 +119,11 @@ export interface ClientOptions {
   readonly account?: UserId;
   /** Co-signers of the account that are here: they sign logins and all actions. */
   readonly coSigners?: readonly CoSigner[];
+  /**
+   * What the session may do. `read`: it reads and streams; whatever changes something is refused with READ_ONLY_SESSION.
+   * By default everything that its user may.
+   */
+  readonly scope?: SessionScope;
   /** Default: the system clock, strictly increasing. */
   readonly nowNs?: NowNs;
   /** With several addresses: another leader is used from now on, with a new login. Sockets report their own ends. */
@@ -194,6 +208,7 @@ export class RingbookClient {
   readonly #mds: HttpTransport | null;
   readonly #signers: AccountSigners | null;
   readonly #session: Session | null;
+  readonly #scope: SessionScope;
   /**
    * A market's decimals are constant, its rates of fees change now and then: an older one is used once more, and read again behind
    * that.
@@ -209,7 +224,8 @@ export class RingbookClient {
       mds === undefined ? null : addressesOf(mds, 'mds', (base, path) => this.#oms.probe(base, path), this.#lifetime);
     this.#mds = this.#mdsAddresses === null ? null : new HttpTransport(this.#mdsAddresses);
     this.#signers = signersOf(options);
-    this.#session = this.#signers === null ? null : new Session(this.#oms, this.#signers, this.nowNs);
+    this.#scope = options.scope ?? 'full';
+    this.#session = this.#signers === null ? null : new Session(this.#oms, this.#signers, this.nowNs, this.#scope);
     this.account = new AccountClient({
       signers: () => this.#accountSigners(),
       nonce: () => this.#freshNonce(),
@@ -241,7 +257,7 @@ export class RingbookClient {
         exchange: (exchange) => this.#protected({ ...exchange, path: `/market-data${exchange.path}` }),
       });
     }
-    const session = new Session(this.#mds, this.#signers, this.nowNs);
+    const session = new Session(this.#mds, this.#signers, this.nowNs, this.#scope);
     return new UserReads({
       userId,
       asset,
@@ -271,8 +287,19 @@ export class RingbookClient {
     await this.#sessionOf().headers();
   }
 
+  /** Ends all sessions of the user; one that only reads ends itself alone. */
   logout(): Promise<void> {
     return this.#sessionOf().logout();
+  }
+
+  /** The user's sessions, oldest first, this one among them. */
+  async sessions(): Promise<readonly SessionInfo[]> {
+    return readArray(await this.#protected({ method: 'GET', path: '/sessions' }), 'sessions', readSession);
+  }
+
+  /** Ends one session of the user, and its streams. @throws RingbookError NOT_FOUND when there is none with this id. */
+  async endSession(id: string): Promise<void> {
+    await this.#protected({ method: 'DELETE', path: `/sessions/${encodeURIComponent(id)}` });
   }
 
   // Markets

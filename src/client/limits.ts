@@ -1,6 +1,6 @@
-/** Service status and a user's limits. */
+/** Service status, and a user's limits and sessions. */
 import { JsonFraction, type JsonObject, type JsonValue } from '../codec/json-tree.ts';
-import { readObject } from './read-members.ts';
+import { readObject, stringOrNull } from './read-members.ts';
 
 export interface Limits {
   readonly tier: string;
@@ -22,6 +22,18 @@ export interface SystemStatus {
   readonly markets: Readonly<Record<string, string>>;
 }
 
+/** A session of the user. */
+export interface SessionInfo {
+  /** For `endSession`; it opens nothing. */
+  readonly id: string;
+  /** `full`, or `read`: it changes nothing. */
+  readonly scope: string;
+  readonly createdNs: bigint;
+  readonly lastUsedNs: bigint;
+  /** Of the client that logged in; null where the service does not limit addresses. */
+  readonly address: string | null;
+}
+
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;
 
 export function readLimits(value: JsonValue): Limits {
@@ -39,6 +51,16 @@ export function readLimits(value: JsonValue): Limits {
       ...streams,
     };
   });
+}
+
+export function readSession(value: JsonValue): SessionInfo {
+  return readObject(value, 'session', (reader) => ({
+    id: reader.string('id'),
+    scope: reader.string('scope'),
+    createdNs: reader.u64('created_ns'),
+    lastUsedNs: reader.u64('last_used_ns'),
+    address: stringOrNull(reader, 'address'),
+  }));
 }
 
 export function readSystemTime(value: JsonValue): bigint {

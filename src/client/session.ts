@@ -8,6 +8,7 @@
  * order as "nonce". Only nonces of 43 base64url characters are ever signed; an order's text cannot be one.
  */
 
+import type { SessionScope } from '../codec/action-types.ts';
 import { isJsonObject, type JsonValue, MemberReader } from '../codec/json-tree.ts';
 import type { UserId } from '../core/ids.ts';
 import { additionalSignersText, type Signers, signText } from './action-signers.ts';
@@ -39,10 +40,13 @@ export class Session {
   readonly #transport: HttpTransport;
   readonly #signers: Signers;
   readonly #nowNs: NowNs;
+  readonly #scope: SessionScope;
   /** The current or completed login; null before the first and after a token is dropped. */
   #login: Promise<Token> | null = null;
 
-  constructor(transport: HttpTransport, signers: Signers, nowNs: NowNs) {
+  /** @param scope `read`: it reads and streams, and changes nothing (RDO-01). */
+  constructor(transport: HttpTransport, signers: Signers, nowNs: NowNs, scope: SessionScope = 'full') {
+    this.#scope = scope;
     this.#transport = transport;
     this.#signers = signers;
     this.#nowNs = nowNs;
@@ -69,6 +73,8 @@ export class Session {
       return await opening(headers);
     } catch (error) {
       if (!(error instanceof RingbookError) || (error.status !== 401 && error.status !== 403)) throw error;
+      // Another login would read only, too.
+      if (error.code === 'READ_ONLY_SESSION') throw error;
       if (this.#login === login) this.#login = null;
       return opening(await this.headers());
     }
@@ -81,7 +87,7 @@ export class Session {
     );
   }
 
-  /** Revokes every token of the user. */
+  /** Revokes every token of the user; that of a session that only reads alone. */
   async logout(): Promise<void> {
     await this.exchange({ method: 'POST', path: '/logout' });
     this.#login = null;
@@ -114,10 +120,12 @@ export class Session {
 
   async #startLogin(): Promise<Token> {
     const nonce = await this.nonce();
-    const { signature, additionalSigners } = signText(this.#signers, nonce);
+    const isReading = this.#scope === 'read';
+    const { signature, additionalSigners } = signText(this.#signers, isReading ? `read:${nonce}` : nonce);
+    const scope = isReading ? ',"scope":"read"' : '';
     const others =
       additionalSigners.length === 0 ? '' : `,"additional_signers":${additionalSignersText(additionalSigners)}`;
-    const body = `{"user_id":"${this.#signers.userId}","nonce":"${nonce}","signature":[${signature.join(',')}]${others}}`;
+    const body = `{"user_id":"${this.#signers.userId}","nonce":"${nonce}","signature":[${signature.join(',')}]${others}${scope}}`;
     const granted = await this.#transport.exchange({ method: 'POST', path: '/auth', body });
     if (!isJsonObject(granted)) throw invalidResponse('auth', 'expected an object');
     const reader = new MemberReader(granted);

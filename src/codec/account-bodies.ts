@@ -2,6 +2,7 @@
 
 import { accepted, type Outcome } from '../core/outcome.ts';
 import { isRetryable, type Reject } from '../core/reject.ts';
+import type { TimestampNs } from '../core/units.ts';
 import { type JsonWritable, quote, writeJson } from './json-writer.ts';
 import { decodeShape } from './shape-reader.ts';
 import { RENAME_REQUEST } from './shapes/account-shapes.ts';
@@ -25,6 +26,25 @@ export function renameReply(subAccount: number, name: string, oldName: string): 
 /** `GET /sub-accounts/user/{user_id}` (wire-additions.md 8.4). @param names that the user gave, ascending by index. */
 export function subAccountNames(names: readonly (readonly [index: number, name: string])[]): string {
   return `{"names":[${names.map(([index, name]) => `{"account_index":${index},"name":${quote(name)}}`).join(',')}]}`;
+}
+
+/** A session as its user sees it. `address` is '' where addresses are not limited. */
+interface SessionRow {
+  readonly id: string;
+  readonly isReadOnly: boolean;
+  readonly createdNs: TimestampNs;
+  readonly lastUsedNs: TimestampNs;
+  readonly address: string;
+}
+
+/** `GET /sessions` (RDO-02). */
+export function sessionsReply(sessions: readonly SessionRow[]): string {
+  const rows = sessions.map(
+    ({ id, isReadOnly, createdNs, lastUsedNs, address }) =>
+      `{"id":${quote(id)},"scope":"${isReadOnly ? 'read' : 'full'}","created_ns":${createdNs},` +
+      `"last_used_ns":${lastUsedNs},"address":${address === '' ? 'null' : quote(address)}}`,
+  );
+  return `[${rows.join(',')}]`;
 }
 
 /** `GET /account/nonces/{user_id}/{chain_id}` (MON-02). @param settlements by sub-account, ascending. */

@@ -132,6 +132,9 @@ export function decodeAddSigner(
 export function decodeAuth(bytes: Uint8Array, start: number, end: number): Outcome<AuthRequest> {
   const read = decodeShape(AUTH_REQUEST, bytes, start, end);
   if (!read.ok) return read;
-  const { user, nonce, signature, additionalSigners } = read.value;
-  return accepted({ userId: user.id, nonce, signature, additionalSigners: additionalSigners ?? NO_SIGNERS });
+  const { user, nonce, signature, additionalSigners, scope } = read.value;
+  return accepted({
+    ...{ userId: user.id, nonce, signature, additionalSigners: additionalSigners ?? NO_SIGNERS },
+    scope: scope ?? 'full',
+  });
 }

@@ -22,12 +22,20 @@ export interface SignedRead<Inner> {
 }
 
 /** A login (wire.md 3.2): signatures over the UTF-8 bytes of the nonce, of the master key, of co-signers, or both. */
+/** What a session may do: everything its user may, or only read (RDO-01). */
+export type SessionScope = 'full' | 'read';
+
 export interface AuthRequest extends Signatures {
   readonly userId: UserId;
   readonly nonce: string;
+  readonly scope: SessionScope;
 }
 
-export type AuthRead = Omit<SignedRead<never>, 'inner'> & { readonly user: SpelledUser; readonly nonce: string };
+export type AuthRead = Omit<SignedRead<never>, 'inner'> & {
+  readonly user: SpelledUser;
+  readonly nonce: string;
+  readonly scope: SessionScope | null;
+};
 
 // ---- between sub-accounts (wire.md 7.17)
 

@@ -108,7 +108,10 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   >;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
   readonly limits: Pick<UserLimits, 'charge' | 'chargeRead' | 'streamCap' | 'viewOf'>;
-  readonly sessions: Pick<UserSessions, 'coSignedLogin' | 'find' | 'isLive' | 'issueNonce' | 'login' | 'logout'>;
+  readonly sessions: Pick<
+    UserSessions,
+    'coSignedLogin' | 'endById' | 'find' | 'isLive' | 'issueNonce' | 'listOf' | 'login' | 'logout'
+  >;
   readonly queries: Pick<
     OrderQueries,
     'accountName' | 'accountNames' | 'inventory' | 'order' | 'orderPage' | 'positionBasis' | 'tradePage'

@@ -26,13 +26,15 @@ import { verify } from '../crypto/ed25519.ts';
 import type { RequestSignatures } from './actions/request-signatures.ts';
 import { BAD_SIGNATURE } from './actions/signature-verifier.ts';
 import { type SignerQueries, signedByOf } from './queries/signers.ts';
-import { checkLoginNonce, completeLogin, type LoginProof } from './sessions/login.ts';
+import { checkLoginNonce, completeLogin, type LoginProof, loginBytes } from './sessions/login.ts';
 import { Nonces } from './sessions/nonces.ts';
-import { type LiveSession, Tokens } from './sessions/tokens.ts';
+import { type LiveSession, type SessionView, Tokens } from './sessions/tokens.ts';
 import type { UserEventStreams } from './user-streams.ts';
 
 const NONCE_BYTES = 32;
 const TOKEN_BYTES = 32;
+/** Of base64url: 132 bits. */
+const SESSION_ID_LENGTH = 22;
 
 interface UserSessionsParts {
   readonly nowNs: () => TimestampNs;
@@ -100,16 +102,16 @@ export class UserSessions {
     address: string,
     place: LoginPlace = 'orders',
   ): Outcome<Login> {
-    const { userId, nonce, signature } = request;
+    const { userId, nonce, signature, scope } = request;
     const refusal = this.refuseNonce(userId, nonce, place);
     if (refusal !== null) return rejected(refusal);
     if (signature.length === 0) return rejected(UNSIGNED);
     const key = must(parseHex(userId, 32), 'a user id is 32 bytes of hex');
     const isProof = !this.#parts.refusedUsers.has(userId);
-    const isValid = isProof && verify(signature, Buffer.from(nonce, 'utf8'), key);
+    const isValid = isProof && verify(signature, loginBytes(request), key);
     const config = this.#parts.signers.configOf(userId);
     const weightless = isValid ? refuseWeightless(config, MASTER_ALONE) : BAD_SIGNATURE;
-    const isReadOnly = refuseWeight(config, MASTER_ALONE, 'low') !== null;
+    const isReadOnly = scope === 'read' || refuseWeight(config, MASTER_ALONE, 'low') !== null;
     return this.#complete(request, { address, byCoSigners: false, isReadOnly, refusal: weightless }, place);
   }
 
@@ -132,7 +134,7 @@ export class UserSessions {
         byCoSigners: true,
         key: keyOf(signedBy),
         endNs: endOfSigners(config, signedBy.coSigners),
-        isReadOnly: refuseWeight(config, signedBy, 'low') !== null,
+        isReadOnly: request.scope === 'read' || refuseWeight(config, signedBy, 'low') !== null,
         refusal,
       },
       place,
@@ -146,17 +148,18 @@ export class UserSessions {
   ): Outcome<Login> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const sessions = { nonces: this.#nonces[place], tokens: this.#tokens };
-    const whole = { ...proof, tokenHash: hashToken(token), now: this.#parts.nowNs() };
+    const tokenHash = hashToken(token);
+    const whole = { ...proof, tokenHash, id: sessionIdOf(tokenHash), now: this.#parts.nowNs() };
     const expiry = completeLogin(sessions, { user, nonce }, whole);
     return expiry.ok ? accepted({ token, expiryNs: expiry.value }) : expiry;
   }
 
   async #refuseCoSigned(request: AuthRequest): Promise<Reject | null> {
-    const { userId: user, nonce, signature, additionalSigners } = request;
+    const { userId: user, signature, additionalSigners } = request;
     const { signers, signatures, nowNs, refusedUsers } = this.#parts;
     if (refusedUsers.has(user)) return BAD_SIGNATURE;
     const signedBy = signedByOf(request);
-    const text = Buffer.from(nonce, 'utf8');
+    const text = loginBytes(request);
     return (
       refuseCoSigners(signers.configOf(user), signedBy.coSigners, nowNs()) ??
       (await signatures.verify({ signature, additionalSigners, text }, user)) ??
@@ -165,17 +168,35 @@ export class UserSessions {
   }
 
   /**
-   * One that only reads ends itself alone, its sockets within seconds; every other one ends all of the user's (RDO-01).
+   * One that only reads ends itself and its sockets alone; every other one ends all of the user's (RDO-01).
    *
    * @param session that asks for it; null for none.
    */
   logout(user: UserId, session: LiveSession | null = null): void {
     if (session?.isReadOnly === true) {
-      this.#tokens.revoke(user, session.tokenHash);
+      this.#end(user, session.tokenHash);
       return;
     }
     this.#tokens.revokeAll(user);
     this.#parts.streams().endSessions(user);
+  }
+
+  /** The user's sessions, oldest first (RDO-02). */
+  listOf(user: UserId): readonly SessionView[] {
+    return this.#tokens.listOf(user, this.#parts.nowNs());
+  }
+
+  /** Ends one session of the user, and its sockets (RDO-02). @returns false if there is none with this id. */
+  endById(user: UserId, id: string): boolean {
+    const found = this.#tokens.listOf(user, this.#parts.nowNs()).find((session) => session.id === id);
+    if (found === undefined) return false;
+    this.#end(user, found.tokenHash);
+    return true;
+  }
+
+  #end(user: UserId, tokenHash: string): void {
+    this.#tokens.revoke(user, tokenHash);
+    this.#parts.streams().endSessions(user, tokenHash);
   }
 
   /** The live session of this user with this token; null without one. */
@@ -205,6 +226,11 @@ export class UserSessions {
  */
 function keyOf({ hasMaster, coSigners: [first] }: SignedBy): string {
   return hasMaster || first === undefined ? '' : `${first.scheme} ${Buffer.from(first.key).toString('hex')}`;
+}
+
+/** The name of a session: of its token's hash, so that it is found again and leads to no token. */
+function sessionIdOf(tokenHash: string): string {
+  return createHash('sha256').update(`session ${tokenHash}`).digest('base64url').slice(0, SESSION_ID_LENGTH);
 }
 
 /** Only the hash of a token is kept. */

@@ -31,8 +31,12 @@ export interface UserEventStreams {
   /** Whether an event of this stream would be written or kept; without that none need be made. */
   isRead(user: UserId, stream: EventStream): boolean;
   listenersOf(stream: MarginStream): Iterable<UserId>;
-  /** A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88). */
-  endSessions(user: UserId): void;
+  /**
+   * A logout or an expiry: sockets of this user end with `unauthorized` (AMB-88).
+   *
+   * @param tokenHash of the one session that has ended (RDO-02); by default all have.
+   */
+  endSessions(user: UserId, tokenHash?: string): void;
   /** Writes all events since the last call to the sockets, in order. */
   flush(): void;
 }

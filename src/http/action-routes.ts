@@ -354,8 +354,8 @@ function urgencyOf(kind: PreviewKind): Urgency {
   const shed = ({ services, orders }: RouteKit, call: HttpCall, body: Uint8Array): boolean => {
     const named = previewBody(kind, body);
     const session = sessionOf(services, call.head);
-    // Malformed, or without a session: refused as ever.
-    if (named === null || !session.ok) return false;
+    // Malformed, or without a session that may: refused as ever.
+    if (named === null || !session.ok || session.value.isReadOnly) return false;
     const isBatch = kind === 'batch-create' || kind === 'batch-replace';
     const price = kind === 'quotes' ? 'quotes' : 'action';
     const notPaid = services.entry.admit(session.value.user, isBatch ? { bulk: named.length } : price);

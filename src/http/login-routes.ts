@@ -43,7 +43,7 @@ export function loginRoutes(place: LoginPlace): readonly GatewayRoute[] {
       cost: 'free',
       summary: 'Log in',
       description:
-        'The signature goes over the UTF-8 bytes of the nonce, no hash, no quotes. Co-signers sign the same bytes; then `signature` may be empty, and their weight must reach the threshold `low`. There is no refresh and no rotation of keys: log in again when the token has expired.' +
+        'The signature goes over the UTF-8 bytes of the nonce, no hash, no quotes; with `"scope":"read"` over `read:` and the nonce, and the session only reads. Co-signers sign the same bytes; then `signature` may be empty, and their weight must reach the threshold `low`. There is no refresh and no rotation of keys: log in again when the token has expired.' +
         about,
       body: AUTH_REQUEST,
       bodyBytesMax: ACTION_BYTES_MAX,

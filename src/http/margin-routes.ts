@@ -121,6 +121,7 @@ export const MARGIN_ROUTES: readonly GatewayRoute[] = [
       reply:
         '{"account_equity":"8100.2","available_margin":"4900","mm_surplus":"5800","account_leverage":"1.55","utilized_margin":"2800","margin_required":"500","margin_impact":"-500","is_solvent":true,"trade_accepted":true,"liquidation_price":null,"positions":[{"asset_id":"1","side":"Long","size":"0.1","notional_value":"6000","margin":"300"}]}',
     },
+    isForReaders: true,
     read: ({ body }) => decodeSimulateRequest(body),
     serve: ({ services }, call, { user }, request) =>
       answer(call, services.margin.simulate(user, request), simulationReply),

@@ -18,7 +18,7 @@ import type { GatewayServices } from '../gateway/gateway.ts';
 import { PUBLIC_READ_UNITS } from '../gateway/sessions/address-limits.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { ApiDocuments } from './api/api-documents.ts';
-import { type RouteDoc, requestOf } from './api/route-doc.ts';
+import { isRefusedToReaders, type RouteDoc, requestOf } from './api/route-doc.ts';
 import type { HttpRoutes } from './http-routes.ts';
 import type { ClusterPlace } from './leader-route.ts';
 import { type OmsSession, OTHER_USER, READ_ONLY, sessionOf } from './oms-session.ts';
@@ -136,8 +136,9 @@ export function sessionRoute<Asked>(route: RouteDoc & SessionService<Asked>): Ga
 type Admission<Asked> = (kit: RouteKit, call: HttpCall, pathUser: UserId | null, asked: Asked) => Outcome<OmsSession>;
 
 /** The session of a request, charged; or why it has none. */
-function admissionOf<Asked>(route: SessionService<Asked>): Admission<Asked> {
+function admissionOf<Asked>(route: RouteDoc & SessionService<Asked>): Admission<Asked> {
   const { auth, cost, charge, isChange = auth === 'signed', isMarketData } = route;
+  const isRefused = isRefusedToReaders(route);
   const priceOf = (asked: Asked): Cost => {
     if (charge !== undefined) return charge(asked);
     assert(cost !== 'bulk', 'a bulk is charged by its items');
@@ -149,7 +150,7 @@ function admissionOf<Asked>(route: SessionService<Asked>): Admission<Asked> {
     const { user } = session.value;
     if (pathUser !== null && pathUser !== user) return rejected(OTHER_USER);
     // mutant: read-only-session
-    if (isChange && session.value.isReadOnly) return rejected(READ_ONLY);
+    if (isRefused && session.value.isReadOnly) return rejected(READ_ONLY);
     const price = priceOf(asked);
     const { entry, limits } = services;
     const nowNs = services.nowNs();
@@ -175,8 +176,8 @@ interface RouteKitParts {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
   readonly documents: ApiDocuments;
-  /** Number of a user's open streams. */
-  readonly openStreams: (user: UserId) => number;
+  /** Number of a user's open streams with sessions of this scope. */
+  readonly openStreams: (session: OmsSession) => number;
   readonly place: ClusterPlace;
   /** When orders are read; by default always. */
   readonly orders?: OrderAdmission;
@@ -186,7 +187,7 @@ export class RouteKit {
   readonly routes: HttpRoutes;
   readonly services: GatewayServices;
   readonly documents: ApiDocuments;
-  readonly openStreams: (user: UserId) => number;
+  readonly openStreams: (session: OmsSession) => number;
   readonly place: ClusterPlace;
   readonly orders: OrderAdmission;
 

@@ -1,9 +1,12 @@
 /** The REST routes of the order service, by area (wire.md 3, 7), and those of users that market data has too. */
 
-import { EMPTY } from '../codec/shapes/account-shapes.ts';
+import { sessionsReply } from '../codec/account-bodies.ts';
+import { EMPTY, SESSIONS } from '../codec/shapes/account-shapes.ts';
 import { LIMITS, SYSTEM_STATUS, SYSTEM_TIME } from '../codec/shapes/system-shapes.ts';
 import { limitsReply, statusReply, timeReply } from '../codec/system-replies.ts';
 import { must } from '../core/assert.ts';
+import { accepted, type Outcome, rejected } from '../core/outcome.ts';
+import { reject } from '../core/reject.ts';
 import { VERSION } from '../runtime/version.ts';
 import { ACCOUNT_ROUTES } from './account-routes.ts';
 import { ACTION_ROUTES } from './action-routes.ts';
@@ -72,10 +75,12 @@ const SYSTEM_ROUTES: readonly GatewayRoute[] = [
         '{"tier":"default","units":"198","capacity":200,"units_per_second":200,"costs":{"action":2,"cancel":1,"cancel_all":50,"bulk_item":1.5,"bulk_minimum":2,"history_page":25,"public_read":2},"streams":{"open":1,"cap":10}}',
     },
     read: nothing,
-    serve: ({ services, openStreams }, call, { user }) =>
-      call.reply(limitsReply(services.limits.viewOf(user, services.nowNs()), openStreams(user))),
+    serve: ({ services, openStreams }, call, session) =>
+      call.reply(limitsReply(services.limits.viewOf(session.user, services.nowNs()), openStreams(session))),
   }),
 ];
+
+const NO_SESSION = reject('NOT_FOUND', 'no session of yours has this id');
 
 const LOGOUT_ROUTE: GatewayRoute = sessionRoute({
   method: 'POST',
@@ -84,15 +89,62 @@ const LOGOUT_ROUTE: GatewayRoute = sessionRoute({
   auth: 'session',
   cost: 'action',
   summary: 'Revoke every token of the caller',
-  description: 'Streams of the user end with `unauthorized` and close 1000.',
+  description:
+    'Streams of the user end with `unauthorized` and close 1000. A session that only reads ends itself and its streams alone.',
   reply: EMPTY,
   example: { reply: '{}' },
+  isForReaders: true,
   read: nothing,
   serve: ({ services }, call, session) => {
     services.sessions.logout(session.user, session);
     call.reply('{}');
   },
 });
+
+const SESSION_ID_FORM = /^[A-Za-z0-9_-]{1,64}$/;
+const SESSION_ROUTES: readonly GatewayRoute[] = [
+  LOGOUT_ROUTE,
+  sessionRoute({
+    method: 'GET',
+    path: '/sessions',
+    area: 'Session',
+    auth: 'session',
+    cost: 'action',
+    summary: 'Your sessions',
+    description: 'Oldest first, this one among them. A use is a request, and a check of an open stream.',
+    reply: SESSIONS,
+    example: {
+      reply:
+        '[{"id":"b1Jx0mQ2n7sVdK4tRz9cYw","scope":"full","created_ns":1770000000000000000,"last_used_ns":1770000004000000000,"address":"203.0.113.7"}]',
+    },
+    read: nothing,
+    serve: ({ services }, call, { user }) => call.reply(sessionsReply(services.sessions.listOf(user))),
+  }),
+  sessionRoute({
+    method: 'DELETE',
+    path: '/sessions/{session_id}',
+    area: 'Session',
+    auth: 'session',
+    cost: 'action',
+    summary: 'End one of your sessions',
+    description:
+      'Its streams end with `unauthorized` and close 1000. A session that only reads ends none but itself, by a logout.',
+    reply: EMPTY,
+    errors: ['NOT_FOUND'],
+    example: { path: { session_id: 'b1Jx0mQ2n7sVdK4tRz9cYw' }, reply: '{}' },
+    read: ({ head }) => sessionIdIn(head.parameters[0] ?? ''),
+    serve: ({ services }, call, { user }, id) => {
+      if (services.sessions.endById(user, id)) call.reply('{}');
+      else call.refuse(NO_SESSION);
+    },
+  }),
+];
+
+function sessionIdIn(text: string): Outcome<string> {
+  return SESSION_ID_FORM.test(text)
+    ? accepted(text)
+    : rejected(reject('INVALID_REQUEST', 'an id of `GET /sessions`', 'session_id'));
+}
 
 const DOCUMENTS = DOCUMENT_ROUTES.map((route) =>
   publicRoute({
@@ -105,7 +157,7 @@ const DOCUMENTS = DOCUMENT_ROUTES.map((route) =>
 
 export const OMS_ROUTES: readonly GatewayRoute[] = [
   ...loginRoutes('orders'),
-  LOGOUT_ROUTE,
+  ...SESSION_ROUTES,
   ...MARKET_ROUTES,
   ...ACTION_ROUTES,
   ...CANCEL_ROUTES,

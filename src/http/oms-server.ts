@@ -11,7 +11,6 @@
  */
 import type { TemplatedApp } from 'uWebSockets.js';
 import { assert, must } from '../core/assert.ts';
-import type { UserId } from '../core/ids.ts';
 import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
 import { accepted, rejected } from '../core/outcome.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -32,6 +31,7 @@ import { SUBSCRIPTIONS_LAG } from './market-subscriptions.ts';
 import { MARKET_DATA_ROUTES } from './mds-reads.ts';
 import { RouteKit, userOf } from './oms-kit.ts';
 import { addOmsRoutes, OMS_ROUTES } from './oms-routes.ts';
+import type { OmsSession } from './oms-session.ts';
 import { type OmsConnection, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
@@ -124,7 +124,7 @@ export class OmsServer {
     const { faucet = null } = options;
     const page = tradePage({ offersKeys, hasFaucet: faucet !== null });
     const documents = new ApiDocuments('orders', { routes: OMS_ROUTES, streams: OMS_STREAMS }, offersKeys, page);
-    const openStreams = (user: UserId): number => this.streams.countOf(user);
+    const openStreams = ({ user, isReadOnly }: OmsSession): number => this.streams.countOf(user, isReadOnly);
     const kit = new RouteKit({ routes: this.#routes, services, documents, openStreams, place, orders });
     addOmsRoutes(kit);
     if (faucet !== null) addDevFaucet(kit, faucet);

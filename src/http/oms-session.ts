@@ -28,7 +28,7 @@ const UNAUTHORIZED: Reject = reject('UNAUTHORIZED', 'a live session of this user
 /** The refusal of every change, and of `/control` (MON-13, RDO-01). */
 export const READ_ONLY: Reject = reject(
   'READ_ONLY_SESSION',
-  'the signers of this session weigh less than the threshold "low": it only reads',
+  'this session only reads: it was opened so, or its signers weigh less than the threshold "low"',
 );
 export const OTHER_USER: Reject = reject('UNAUTHORIZED', 'the path names another user');
 

@@ -8,7 +8,8 @@
  * frames in one write. An event is serialised only if it has a subscriber, its payload once for both versions.
  *
  * Invariants
- *   (1) A user has an entry exactly while one of their sockets is open; it has at most `streamCap` of them (AMB-96).
+ *   (1) A user has an entry exactly while one of their sockets is open; it has at most `streamCap` of them (AMB-96), and as
+ *       many of sessions that only read (RDO-01).
  *   (2) A socket with an ended session is closed: at once on logout, within seconds on expiry (AMB-88).
  *   (3) A socket on another user's path joins no channel (AUT-12).
  *   (4) A reader of sequence numbers gets every number from its first on, in order, or must resync.
@@ -230,8 +231,10 @@ export class UserStreams implements UserEventStreams {
     for (const user of this.#users.keys()) if (this.listens(user, stream)) yield user;
   }
 
-  endSessions(user: UserId): void {
-    for (const socket of [...(this.#users.get(user)?.sockets ?? [])]) this.dismiss(socket, SESSION_OVER);
+  endSessions(user: UserId, tokenHash?: string): void {
+    for (const socket of [...(this.#users.get(user)?.sockets ?? [])]) {
+      if (tokenHash === undefined || socket.data.tokenHash === tokenHash) this.dismiss(socket, SESSION_OVER);
+    }
   }
 
   readonly #flushAll = (): void => this.flush();
@@ -252,10 +255,11 @@ export class UserStreams implements UserEventStreams {
     if (!numbers.ok) return numbers;
     const session = socketSessionOf(this.#services, head);
     if (!session.ok) return session;
-    const { user } = session.value;
-    if (stream === 'control' && session.value.isReadOnly) return rejected(READ_ONLY);
+    const { user, isReadOnly } = session.value;
+    if (stream === 'control' && isReadOnly) return rejected(READ_ONLY);
     const limit = this.#services.limits.streamCap(user);
-    if ((this.#users.get(user)?.sockets.size ?? 0) >= limit) {
+    // mutant: streams-of-a-scope
+    if (this.countOf(user, isReadOnly) >= limit) {
       return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });
     }
     const isForeign = pathUser !== null && pathUser !== user;
@@ -266,8 +270,15 @@ export class UserStreams implements UserEventStreams {
   }
 
   /** Number of a user's open sockets. */
-  countOf(user: UserId): number {
+  countAll(user: UserId): number {
     return this.#users.get(user)?.sockets.size ?? 0;
+  }
+
+  /** Number of a user's open sockets with sessions of a scope. */
+  countOf(user: UserId, isReadOnly: boolean): number {
+    let count = 0;
+    for (const { data } of this.#users.get(user)?.sockets ?? []) if (data.isReadOnly === isReadOnly) count += 1;
+    return count;
   }
 
   /** The members common to all streams of the order service. */

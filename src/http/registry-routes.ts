@@ -169,6 +169,7 @@ export const REGISTRY_ROUTES: readonly GatewayRoute[] = [
     bodyBytesMax: ASSETS_BODY_BYTES_MAX,
     reply: EMPTY,
     example: { body: `{"assets":["${TOKEN_ID}"]}`, reply: '{}' },
+    isForReaders: true,
     read: ({ body }) => decodeAssetList(body, DECIMALS_REFRESH),
     // Decimals are constant once a token is registered, and the registry here follows clearing, so it is always current.
     serve: (_, call) => call.reply('{}'),

@@ -618,7 +618,7 @@ export class RingbookNode {
       requestCounts: () => this.#requests,
       presence: (user) => ({
         sessions: this.#gateway.sessions.countOf(user),
-        streams: this.#oms?.streams.countOf(user) ?? 0,
+        streams: this.#oms?.streams.countAll(user) ?? 0,
       }),
       requirements: (user, subAccount) => this.#gateway.margin.requirements(user, subAccount),
       prices: () => this.#openGateway?.prices() ?? [],

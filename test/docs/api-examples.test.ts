@@ -52,6 +52,8 @@ after(async () => {
 suite('the examples of the API documents', () => {
   test('every request of the order service is answered as its document describes, and one is deprecated (DOC-01, VER-03)', async () => {
     const last = 'post_logout';
+    // Of these two the first is ended by the example that ends a session; the streams have an older one.
+    for (let count = 0; count < 2; count += 1) await seller.logIn();
     for (const operation of seller.operations) {
       if (operation.id !== last && operation.id !== 'post_auth') await seller.send(operation);
     }

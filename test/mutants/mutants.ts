@@ -1201,7 +1201,7 @@ const ORDERS: readonly Mutant[] = [
   {
     breaks: 'no key ends the sessions of another',
     site: 'tokens-of-a-key',
-    change: swap(/session\.key === key/, 'true'),
+    change: swap(/key === of\.key/, 'true'),
     caughtBy: 'test/gateway/sessions/tokens',
   },
   {
@@ -1209,6 +1209,18 @@ const ORDERS: readonly Mutant[] = [
     site: 'read-only-session',
     change: condition('false'),
     caughtBy: 'test/contract/co-signed-orders',
+  },
+  {
+    breaks: 'a signature for reading opens nothing but a session that reads',
+    site: 'read-scope-signed',
+    change: swap(/`read:\$\{nonce\}`/, 'nonce'),
+    caughtBy: 'test/http/read-sessions',
+  },
+  {
+    breaks: 'streams of sessions that read do not take the places of those that trade',
+    site: 'streams-of-a-scope',
+    change: swap(/this\.countOf\(user, isReadOnly\)/, 'this.countAll(user)'),
+    caughtBy: 'test/http/read-sessions',
   },
   {
     breaks: 'what reduce-only orders exceed their position by is cut, and no more',

@@ -271,7 +271,7 @@ export class Performer {
     assert.ok(key !== undefined);
     const { value } = sessions.issueNonce(key.userId);
     const signature = key.sign(Buffer.from(value, 'utf8'));
-    const session = sessions.login({ userId: key.userId, nonce: value, signature }, '');
+    const session = sessions.login({ userId: key.userId, nonce: value, signature, scope: 'full' }, '');
     assert.ok(session.ok, 'whoever signs the nonce gets a session');
     this.#seats.set(who, { ...this.#newConnection(), token: session.value.token });
   }

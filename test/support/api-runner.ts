@@ -32,6 +32,8 @@ export class ApiRunner {
   readonly #base: string;
   #nonce = '';
   #token = '';
+  /** Of the session before this one, once they were listed. */
+  #sessionId: string | null = null;
 
   private constructor(base: string, key: SigningKey, openApi: JsonValue, asyncApi: JsonValue) {
     this.#base = base;
@@ -145,7 +147,8 @@ export class ApiRunner {
     let filled = path.replace('{user_id}', this.key.userId);
     const query = new URLSearchParams();
     for (const { name, place, example } of parameters) {
-      const value = name === 'asset_id' && assetId !== null ? assetId : example;
+      const known = name === 'session_id' ? this.#sessionId : null;
+      const value = known ?? (name === 'asset_id' && assetId !== null ? assetId : example);
       if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(value));
       else if (example !== '') query.append(name, example);
     }
@@ -157,6 +160,10 @@ export class ApiRunner {
   }
 
   #remember(operation: Operation, reply: JsonValue): void {
+    if (operation.id === 'get_sessions' && Array.isArray(reply)) {
+      const before: unknown = reply.at(-2);
+      this.#sessionId = before instanceof Map ? String(before.get('id')) : null;
+    }
     if (!isJsonObject(reply)) return;
     if (operation.id === 'get_nonce_user_id') this.#nonce = String(reply.get('value'));
     if (operation.id === 'post_auth') this.#token = String(reply.get('token'));

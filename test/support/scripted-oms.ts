@@ -109,7 +109,7 @@ export class ScriptedOms implements GatewayServices {
     isFunded: (user) => this.isFunded(user),
     refusedUsers: new Set(),
     perAddressMax: Number.POSITIVE_INFINITY,
-    streams: () => ({ endSessions: (user) => this.streams?.endSessions(user) }),
+    streams: () => ({ endSessions: (user, tokenHash) => this.streams?.endSessions(user, tokenHash) }),
     signers: new SignerQueries(),
     signatures: { verify: async () => null },
   });
@@ -117,14 +117,16 @@ export class ScriptedOms implements GatewayServices {
     issueNonce: (user, place) => this.#sessions.issueNonce(user, place),
     coSignedLogin: (request, address, place) => this.#sessions.coSignedLogin(request, address, place),
     login: (request, address, place) => this.#sessions.login(request, address, place),
-    logout: (user) => {
-      this.expire(user);
-      this.#sessions.logout(user);
+    logout: (user, session) => {
+      if (session?.isReadOnly !== true) this.expire(user);
+      this.#sessions.logout(user, session);
     },
     find: (user, token) =>
       this.#tokens.get(user)?.has(token) === true
         ? { byCoSigners: false, isReadOnly: false, tokenHash: token }
         : this.#sessions.find(user, token),
+    listOf: (user) => this.#sessions.listOf(user),
+    endById: (user, id) => this.#sessions.endById(user, id),
     isLive: (user, tokenHash) =>
       this.#tokens.get(user)?.has(tokenHash) === true || this.#sessions.isLive(user, tokenHash),
   };

@@ -84,7 +84,15 @@ export const NONCE: Shape = named(
 export const AUTH_REQUEST: Shape<unknown, AuthRead> = named(
   'AuthRequest',
   'A login',
-  open({ user_id: inside('user', USER_ID_GIVEN), nonce: Type.String({ maxLength: 1_024 }), ...ACTION_SIGNING }),
+  open({
+    user_id: inside('user', USER_ID_GIVEN),
+    nonce: Type.String({ maxLength: 1_024 }),
+    ...ACTION_SIGNING,
+    scope: described(
+      optional(words('full', 'read')),
+      '`full` unless it is given; for `read` the signed bytes are `read:` and the nonce',
+    ),
+  }),
 );
 export const TOKEN: Shape = named(
   'Token',
@@ -92,6 +100,20 @@ export const TOKEN: Shape = named(
   Type.Object({ token: TEXT, expiry_ns: NANOSECONDS }),
 );
 export const EMPTY: Shape = named('Empty', 'Done', Type.Object({}));
+export const SESSION_ID: Shape<string> = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' });
+export const SESSIONS: Shape = named(
+  'Sessions',
+  'Your sessions, oldest first. No token is among them',
+  listOf(
+    Type.Object({
+      id: described(TEXT, 'for `DELETE /sessions/{session_id}`; it opens nothing'),
+      scope: words('full', 'read'),
+      created_ns: NANOSECONDS,
+      last_used_ns: NANOSECONDS,
+      address: described(nullable(TEXT), 'of the client that logged in; null where addresses are not limited'),
+    }),
+  ),
+);
 
 // ---- balances
 

@@ -7,6 +7,7 @@
  *
  * Ed25519, SHA-256, random bytes and JSON belong to the caller.
  */
+import type { AuthRequest } from '../../codec/action-types.ts';
 import type { UserId } from '../../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -21,7 +22,7 @@ interface LoginClaim {
 }
 
 /**
- * First half. After it the caller verifies the signature over the UTF-8 bytes of `claim.nonce`.
+ * First half. After it the caller verifies the signature over `loginBytes`.
  *
  * @returns rejects NONCE_NOT_FOUND, NONCE_EXPIRED, INVALID_NONCE.
  */
@@ -36,15 +37,25 @@ export function checkLoginNonce(nonces: Nonces, claim: LoginClaim, now: Timestam
   return accepted(null);
 }
 
+/**
+ * The bytes that a login signs: the nonce, of one that only reads `read:` and the nonce, so that a signature for reading
+ * never opens more (RDO-01). A nonce has no colon.
+ */
+export function loginBytes({ nonce, scope }: Pick<AuthRequest, 'nonce' | 'scope'>): Uint8Array {
+  // mutant: read-scope-signed
+  return Buffer.from(scope === 'read' ? `read:${nonce}` : nonce, 'utf8');
+}
+
 /** The further arguments of `completeLogin`. */
 export interface LoginProof {
   /** Why who signed may not log in: INVALID_SIGNATURE, SIGNER_…, INSUFFICIENT_SIGNER_WEIGHT; or null. */
   readonly refusal: Reject | null;
   /**
-   * Whether co-signers of the account opened it (AMB-136), which key, for how long and for what: as of a token
+   * Whether co-signers of the account opened it (AMB-136), its name, which key, for how long and for what: as of a token
    * (tokens.ts).
    */
   readonly byCoSigners?: boolean;
+  readonly id?: string;
   readonly key?: string;
   readonly endNs?: bigint | null;
   readonly isReadOnly?: boolean;
@@ -70,8 +81,8 @@ export function completeLogin(
   const nonce = checkLoginNonce(sessions.nonces, claim, proof.now);
   if (!nonce.ok) return nonce;
   if (proof.refusal !== null) return rejected(proof.refusal);
-  const { address = '', byCoSigners = false, key = '', endNs = null, isReadOnly = false } = proof;
-  const opening = { address, byCoSigners, key, endNs, isReadOnly };
+  const { address = '', byCoSigners = false, id = '', key = '', endNs = null, isReadOnly = false } = proof;
+  const opening = { address, byCoSigners, id, key, endNs, isReadOnly };
   if (!sessions.tokens.makeRoom(claim.user, opening, proof.now)) {
     return rejected(reject('SERVICE_UNAVAILABLE', 'too many sessions'));
   }

@@ -1,7 +1,7 @@
 /**
  * Bearer tokens: keyed by user and value, valid for 24 hours or to the end of the co-signers that opened them (MON-12),
- * at most 32 per user and key that signed, so that no key ends the sessions of another (SES-07, SES-09, SES-12, SES-15,
- * AMB-87, MON-13).
+ * at most 32 per user, key that signed and scope, so that no key ends the sessions of another, and none that reads one that
+ * trades (SES-07, SES-09, SES-12, SES-15, AMB-87, MON-13, RDO-01).
  *
  * Only hashes are stored: the caller hashes the presented value with SHA-256 and passes the text of the digest, so a
  * look-up compares no secret.
@@ -17,8 +17,8 @@
  *           (dropped)                                (dropped)
  *
  * Invariants
- *   (1) At most 32 tokens per user and key, in the order of issue; one more drops the oldest of them. A user without tokens has no
- *       entry; an account has at most 17 keys.
+ *   (1) At most 32 tokens per user, key and scope, in the order of issue; one more drops the oldest of them. A user without
+ *       tokens has no entry; an account has at most 17 keys.
  *   (2) At most `sessionsMax` tokens, at most `publicMax` of them of users without funds at their last use.
  *   (3) Tokens are in the order of issue, which is that of their expiry but for those that end earlier with a co-signer: these are
  *       dropped when they are presented, or with their neighbours. The cost of a call is proportional to what it drops.
@@ -56,6 +56,8 @@ interface Opening {
   /** The address of the client; '' if addresses are not limited. */
   readonly address?: string;
   readonly byCoSigners?: boolean;
+  /** Names the session among those of its user, any text that gives nothing of its token away; '' unless given. */
+  readonly id?: string;
   /** Names the key whose signature opened it, any text; '' for the master's. */
   readonly key?: string;
   /** When a co-signer that opened it may sign no more; null for never. */
@@ -67,14 +69,27 @@ interface Opening {
 export interface LiveSession {
   /** It was opened by co-signers of the account (wire.md 3.2): its cancels need no signature (AMB-136). */
   readonly byCoSigners: boolean;
-  /** Its signers weigh less than the threshold `low`: it reads (MON-13, RDO-01). */
+  /** It was opened to read, or its signers weigh less than the threshold `low` (MON-13, RDO-01). */
   readonly isReadOnly: boolean;
   readonly tokenHash: string;
 }
 
-class Session implements LiveSession {
+/** What its user may read of a session (RDO-02). */
+export interface SessionView {
+  readonly id: string;
+  readonly isReadOnly: boolean;
+  readonly createdNs: TimestampNs;
+  readonly lastUsedNs: TimestampNs;
+  /** Of the login; '' where addresses are not limited. */
+  readonly address: string;
+}
+
+class Session implements LiveSession, SessionView {
   readonly user: UserId;
   readonly tokenHash: string;
+  readonly id: string;
+  readonly createdNs: TimestampNs;
+  lastUsedNs: TimestampNs;
   readonly expiryNs: TimestampNs;
   /** The address of the login; '' where addresses are not limited. */
   readonly address: string;
@@ -86,8 +101,17 @@ class Session implements LiveSession {
   /** Entry in the list of sessions that count against its address. */
   readonly ofAddress = new ListEntry<Session>(this);
 
-  constructor(user: UserId, tokenHash: string, expiryNs: TimestampNs, opening: Opening) {
-    const { address = '', byCoSigners = false, isReadOnly = false, key = '' } = opening;
+  constructor(
+    user: UserId,
+    tokenHash: string,
+    times: { readonly nowNs: TimestampNs; readonly expiryNs: TimestampNs },
+    opening: Opening,
+  ) {
+    const { address = '', byCoSigners = false, isReadOnly = false, key = '', id = '' } = opening;
+    const { nowNs, expiryNs } = times;
+    this.id = id;
+    this.createdNs = nowNs;
+    this.lastUsedNs = nowNs;
     this.isReadOnly = isReadOnly;
     this.key = key;
     this.user = user;
@@ -118,9 +142,9 @@ export class Tokens {
    * since
    *   their login.
    */
-  makeRoom(user: UserId, { address = '', key = '' }: Opening, now: TimestampNs): boolean {
+  makeRoom(user: UserId, { address = '', key = '', isReadOnly = false }: Opening, now: TimestampNs): boolean {
     this.sweep(now);
-    this.#keepBelow(user, key, TOKENS_PER_USER_MAX);
+    this.#keepBelow(user, { key, isReadOnly }, TOKENS_PER_USER_MAX);
     const { sessionsMax, publicMax, perAddressMax, isFunded } = this.#rules;
     const isKept = isFunded(user);
     if (!isKept) {
@@ -145,16 +169,16 @@ export class Tokens {
     this.#byUser.set(user, own);
     const known = own.get(tokenHash);
     if (known !== undefined) this.#unlink(known);
-    const { endNs = null, key = '' } = opening;
+    const { endNs = null, key = '', isReadOnly = false } = opening;
     const lifeEndNs = (now + TOKEN_LIFE_NS) as TimestampNs;
     // mutant: session-of-ended-co-signer
     const expiryNs = endNs !== null && endNs < lifeEndNs ? (endNs as TimestampNs) : lifeEndNs;
-    const session = new Session(user, tokenHash, expiryNs, opening);
+    const session = new Session(user, tokenHash, { nowNs: now, expiryNs }, opening);
     own.delete(tokenHash);
     own.set(tokenHash, session);
     this.#issued.append(session.issued);
     this.#use(session);
-    this.#keepBelow(user, key, TOKENS_PER_USER_MAX + 1);
+    this.#keepBelow(user, { key, isReadOnly }, TOKENS_PER_USER_MAX + 1);
     return expiryNs;
   }
 
@@ -170,6 +194,7 @@ export class Tokens {
     const { expiryNs } = session;
     // mutant: session-expiry
     if (now < expiryNs) {
+      session.lastUsedNs = now;
       this.#use(session);
       return session;
     }
@@ -177,7 +202,12 @@ export class Tokens {
     return null;
   }
 
-  /** Logout of a session that only reads: it ends itself alone (RDO-01). */
+  /** The valid sessions of a user, oldest first; at most 32 a key and scope (RDO-02). */
+  listOf(user: UserId, now: TimestampNs): readonly (SessionView & LiveSession)[] {
+    return [...(this.#byUser.get(user)?.values() ?? [])].filter(({ expiryNs }) => now < expiryNs);
+  }
+
+  /** Ends one session: the logout of one that only reads, or by its id (RDO-01, RDO-02). */
   revoke(user: UserId, tokenHash: string): void {
     const session = this.#byUser.get(user)?.get(tokenHash);
     if (session !== undefined) this.#forget(session);
@@ -258,12 +288,12 @@ export class Tokens {
     return false;
   }
 
-  /** Drops the oldest of a key's sessions where it has as many as this. */
-  #keepBelow(user: UserId, key: string, many: number): void {
+  /** Drops the oldest of a key's sessions of a scope where it has as many as this. */
+  #keepBelow(user: UserId, of: Pick<Session, 'key' | 'isReadOnly'>, many: number): void {
     const own = this.#byUser.get(user);
     if (own === undefined || own.size < many) return;
     // mutant: tokens-of-a-key
-    const ofKey = [...own.values()].filter((session) => session.key === key);
+    const ofKey = [...own.values()].filter(({ key, isReadOnly }) => key === of.key && isReadOnly === of.isReadOnly);
     const [oldest] = ofKey;
     if (oldest !== undefined && ofKey.length >= many) this.#forget(oldest);
   }

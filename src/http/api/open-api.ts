@@ -10,7 +10,7 @@
 
 import { parseJson } from '../../codec/json-tree.ts';
 import { type JsonWritable, writeJson } from '../../codec/json-writer.ts';
-import { CHAIN_GIVEN } from '../../codec/shapes/account-shapes.ts';
+import { CHAIN_GIVEN, SESSION_ID } from '../../codec/shapes/account-shapes.ts';
 import {
   ASSET_ID_GIVEN,
   COUNT,
@@ -26,7 +26,7 @@ import { SMALL_BODY_BYTES_MAX } from '../../core/limits.ts';
 import { isRetryable, pascalCase, REJECT_STATUS, type RejectName } from '../../core/reject.ts';
 import { ERROR_MEANINGS, OPERATOR_MEANINGS, type OperatorCode, type PublicCode } from './error-table.ts';
 import { Components } from './json-schema.ts';
-import { COST_WORDS, type RouteDoc } from './route-doc.ts';
+import { COST_WORDS, isRefusedToReaders, type RouteDoc } from './route-doc.ts';
 
 export interface ServiceInfo {
   readonly title: string;
@@ -45,6 +45,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
   vault: TOKEN_ID,
   settler: USER_ID_GIVEN,
   counter: COUNT,
+  session_id: SESSION_ID,
 };
 
 export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;
@@ -196,6 +197,7 @@ export function errorsOf(route: RouteDoc): readonly RejectName[] {
   codes.push('URI_TOO_LONG', 'HEADERS_TOO_LARGE');
   if (route.body !== undefined) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (route.auth !== 'public') codes.push('UNAUTHORIZED');
+  if (isRefusedToReaders(route)) codes.push('READ_ONLY_SESSION');
   if (route.cost === null) codes.push('HOST_NOT_SERVED');
   return [...new Set([...codes, ...(route.errors ?? [])])];
 }

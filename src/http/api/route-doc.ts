@@ -72,6 +72,11 @@ export interface RouteDoc {
   readonly media?: 'text/html' | 'text/plain';
   /** Whether replies have `Deprecation: true` (VER-03). */
   readonly isDeprecated?: boolean;
+  /**
+   * Whether a session that only reads may send it, though its method is not GET: it changes nothing, or it is the session's
+   * own logout (RDO-01). By default it may not.
+   */
+  readonly isForReaders?: boolean;
   /** In addition to those of every route of its kind. */
   readonly errors?: readonly RejectName[];
   /** Codes of a reply with status 200: of a rejection by clearing in `details.code`, of one item of a batch in PascalCase. */
@@ -126,4 +131,9 @@ export function requestOf({ method, path, query, body, bodyBytesMax }: RouteDoc)
     readsBody: method === 'GET' && body !== undefined,
     ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }),
   };
+}
+
+/** Whether sessions that only read are refused with READ_ONLY_SESSION (RDO-01). */
+export function isRefusedToReaders({ auth, method, isForReaders = false }: RouteDoc): boolean {
+  return (auth === 'session' || auth === 'signed') && method !== 'GET' && !isForReaders;
 }
