@@ -104,7 +104,15 @@ export interface GatewayCounters extends FaultCounters {
 export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'isFunded' | 'isMarketMaker' | 'atRisk'> {
   readonly entry: Pick<
     OrderEntry,
-    'admit' | 'cancelAll' | 'cancelBatch' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
+    | 'admit'
+    | 'cancelAll'
+    | 'cancelBatch'
+    | 'isStalled'
+    | 'isStopping'
+    | 'newConnection'
+    | 'stop'
+    | 'submit'
+    | 'submitBatch'
   >;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
   readonly limits: Pick<UserLimits, 'charge' | 'chargeRead' | 'streamCap' | 'viewOf'>;

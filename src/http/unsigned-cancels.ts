@@ -2,7 +2,8 @@
  * Cancels authorized by a session without a signature (wire.md 7.8, CAN-05 to CAN-11): all orders, those of one market,
  * or those listed in a body; now, or when a timer expires that the client has not restarted in time.
  *
- * 202 means dispatched; the `/orders` stream publishes the result for each order.
+ * 202 means dispatched; the `/orders` stream publishes the result for each order. A leader of a cluster whose lease is over answers when
+ * it is stored, else with 504 (cluster.md 7.4).
  */
 
 import type { ActionHops } from '../codec/hop-times.ts';
@@ -17,12 +18,14 @@ import type { Reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { Cost } from '../gateway/sessions/costs.ts';
 import type { QueryDoc, RouteDoc } from './api/route-doc.ts';
+import { LATE_ACTION } from './late-answers.ts';
 import { type GatewayRoute, type RequestParts, type RouteKit, sessionRoute } from './oms-kit.ts';
 import { marketIn } from './path-values.ts';
 import { type Query, U64_TIME_MAX } from './query.ts';
 
 const SESSION = { area: 'Orders', auth: 'session' } as const;
 const DISPATCHED = { status: 202, reply: ACCEPTED } as const;
+const ACCEPTED_REPLY = '{"status":"accepted"}';
 
 const MAX_TS: QueryDoc = {
   name: 'max_ts',
@@ -38,9 +41,11 @@ interface CancelRoute<Asked> extends RouteDoc {
   readonly charge?: (asked: Asked) => Cost;
   /** The market that it names; null for none. */
   readonly assetOf?: (asked: Asked) => AssetId | null;
-  /** @returns the reply. */
-  readonly carryOut: (kit: RouteKit, user: UserId, asked: Asked, hops: ActionHops) => Outcome<string>;
+  /** @param answer called once with the reply, at once or later. */
+  readonly carryOut: (kit: RouteKit, user: UserId, asked: Asked, hops: ActionHops, answer: CancelAnswer) => void;
 }
+
+type CancelAnswer = (reply: Outcome<string>) => void;
 
 interface Timed<Asked> {
   readonly asked: Asked;
@@ -61,8 +66,14 @@ const MARKET_WIDE = {
     user: UserId,
     { beforeNs, market }: MarketWide,
     hops: ActionHops,
-  ): Outcome<string> =>
-    market.ok ? dispatched(services.entry.cancelAll({ user, assetId: market.value, beforeNs }, hops)) : market,
+    answer: CancelAnswer,
+  ): void => {
+    if (!market.ok) answer(market);
+    else {
+      const request = { user, assetId: market.value, beforeNs };
+      dispatch(services, (stored) => services.entry.cancelAll(request, hops, stored), answer);
+    }
+  },
 } as const;
 
 export const CANCEL_ROUTES: readonly GatewayRoute[] = [
@@ -106,8 +117,8 @@ export const CANCEL_ROUTES: readonly GatewayRoute[] = [
     read: ({ body }) => decodeCancelBatch(body),
     charge: ({ asked }) => ({ bulkCancel: asked }),
     assetOf: ({ assetId }) => assetId,
-    carryOut: ({ services }, user, { orderIds, assetId }, hops) =>
-      dispatched(services.entry.cancelBatch({ user, orderIds, assetId }, hops)),
+    carryOut: ({ services }, user, { orderIds, assetId }, hops, answer) =>
+      dispatch(services, (stored) => services.entry.cancelBatch({ user, orderIds, assetId }, hops, stored), answer),
   }),
   cancelRoute('cancel-all-after', {
     ...SESSION,
@@ -123,10 +134,22 @@ export const CANCEL_ROUTES: readonly GatewayRoute[] = [
     example: { body: '{"timeout_ms":60000}', reply: '{"timeout_ms":60000,"fires_at_ns":1770000064000000000}' },
     charge: () => 'deadMan',
     read: ({ body }) => decodeCancelAllAfter(body),
-    carryOut: ({ services }, user, timeoutMs, hops) => {
-      const firesAtNs = services.automaticCancels.cancelAllAfter(user, timeoutMs);
-      if (firesAtNs.ok) hops.sent(0);
-      return firesAtNs.ok ? accepted(cancelAllAfterReply(timeoutMs, firesAtNs.value)) : firesAtNs;
+    carryOut: ({ services }, user, timeoutMs, hops, answer) => {
+      // What a takeover finds is whether a timer runs: a stalled leader waits for that alone.
+      let replyWhenStored: (() => void) | null = null;
+      let isStored = !services.entry.isStalled;
+      const firesAtNs = services.automaticCancels.cancelAllAfter(user, timeoutMs, () => {
+        isStored = true;
+        replyWhenStored?.();
+      });
+      if (!firesAtNs.ok) {
+        answer(firesAtNs);
+        return;
+      }
+      hops.sent(0);
+      const reply = accepted(cancelAllAfterReply(timeoutMs, firesAtNs.value));
+      if (isStored) answer(reply);
+      else replyWhenStored = () => answer(reply);
     },
   }),
 ];
@@ -138,6 +161,8 @@ function cancelRoute<Asked>(
   return sessionRoute<Timed<Asked>>({
     ...route,
     urgency: 'cancel',
+    late: LATE_ACTION,
+    errors: [...(route.errors ?? []), 'TIMEOUT_UNKNOWN_STATE'],
     isChange: true,
     ...(charge === undefined ? {} : { charge: ({ asked }) => charge(asked) }),
     read: (parts, { services }) => {
@@ -149,10 +174,11 @@ function cancelRoute<Asked>(
     },
     refusing: (refusal, { hops }) => hops.answered(refusal),
     serve: (kit, call, { user }, { asked, hops }) => {
-      const reply = carryOut(kit, user, asked, hops);
-      if (reply.ok) call.reply(reply.value, route.status);
-      else call.refuse(reply.reject);
-      hops.answered(reply.ok ? null : reply.reject);
+      carryOut(kit, user, asked, hops, (reply) => {
+        if (reply.ok) call.reply(reply.value, route.status);
+        else call.refuse(reply.reject);
+        hops.answered(reply.ok ? null : reply.reject);
+      });
     },
   });
 }
@@ -162,8 +188,18 @@ function marketWideOf(query: Query, market: MarketWide['market']): Outcome<Marke
   return beforeNs.ok ? accepted({ beforeNs: beforeNs.value, market }) : beforeNs;
 }
 
-function dispatched(refusal: Reject | null): Outcome<string> {
-  return refusal === null ? accepted('{"status":"accepted"}') : rejected(refusal);
+/** @param send with what is called when all of it is stored, null where nothing has to be; returns why nothing was sent, or null. */
+function dispatch(
+  { entry }: RouteKit['services'],
+  send: (stored: (() => void) | null) => Reject | null,
+  answer: CancelAnswer,
+): void {
+  const done = (): void => answer(accepted(ACCEPTED_REPLY));
+  // mutant: stalled-cancel-all
+  const { isStalled } = entry;
+  const refusal = send(isStalled ? done : null);
+  if (refusal !== null) answer(rejected(refusal));
+  else if (!isStalled) done();
 }
 
 /** `max_ts`: cancels strictly older orders; by default all (AMB-18). */

@@ -12,6 +12,7 @@
  *   (3) A connection has one request at a time: one that sends another before its response was read is closed. The requests
  *       of all connections start one after the other, with pauses (paced-requests.ts).
  *   (4) Neither a token nor a body is ever logged.
+ *   (5) A call that waits for a leader without a lease is answered within ANSWER_MS_MAX: whether it is stored is not known.
  *
  * Not here: the handlers of the routes.
  */
@@ -90,6 +91,10 @@ interface OpsHttpOptions {
   readonly isRecovering: () => boolean;
   /** Why a node of a cluster does not serve a call now, if it does not. */
   readonly notServing?: (isChange: boolean) => Reject | null;
+  /** Of a leader of a cluster: whether what was asked for cannot be stored now (cluster.md 7.4). Absent on one machine. */
+  readonly isOver?: () => boolean;
+  /** How long a call waits then, in real milliseconds. Default 5,000. */
+  readonly answersWithinMs?: number | undefined;
   /** Host names under which the listener is reached, beside loopback names and addresses (MCH-06). */
   readonly names: readonly string[];
 }
@@ -127,6 +132,9 @@ const IDLE_MS_MAX = 10_000;
 const UNREAD_MS_MAX = 10_000;
 /** How long a request in flight may delay closing. */
 const CLOSE_MS_MAX = 2_000;
+/** How long a call waits for a leader without a lease, and how often that is looked at. */
+const ANSWER_MS_MAX = 5_000;
+const LOOK_MS = 250;
 
 /** A name is what a page of another site can point at this listener; an address is not. */
 const LOOPBACK_NAME = /^(?:[^.]+\.)*localhost\.?$/;
@@ -148,6 +156,7 @@ const UNREAD: Readonly<Record<string, Reject>> = {
   HPE_HEADER_OVERFLOW: HEAD_TOO_LONG,
   ERR_HTTP_REQUEST_TIMEOUT: NOT_ARRIVED,
 };
+const LATE: Reject = reject('TIMEOUT_UNKNOWN_STATE', 'it is not stored in time; the change may have happened');
 const FAILED: Reject = reject('INTERNAL_ERROR', 'the node failed to answer; its log says why');
 
 export class OpsHttp {
@@ -302,11 +311,31 @@ export class OpsHttp {
       return value;
     };
     try {
-      return answerOf(route.path, await route.handler({ param, query, body }), trace);
+      return answerOf(route.path, await this.#inTime(route.handler({ param, query, body })), trace);
     } catch (error) {
       const { log } = this.#options;
       log.error({ err: error, route: route.path, trace: trace.traceId }, 'an operator call failed');
       return refusal(route.path, FAILED, trace);
+    }
+  }
+
+  /** The reply, or LATE; a reply that comes later is dropped. */
+  async #inTime(asked: OpsReply | Promise<OpsReply>): Promise<OpsReply> {
+    const { isOver, answersWithinMs = ANSWER_MS_MAX } = this.#options;
+    if (isOver === undefined || !(asked instanceof Promise)) return asked;
+    const sinceMs = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<OpsReply>((resolve) => {
+      const look = (): void => {
+        // mutant: operator-waits-for-ever
+        if (performance.now() - sinceMs >= answersWithinMs && isOver()) resolve(rejected(LATE));
+      };
+      timer = setInterval(look, Math.min(LOOK_MS, answersWithinMs));
+    });
+    try {
+      return await Promise.race([asked, late]);
+    } finally {
+      clearInterval(timer);
     }
   }
 

@@ -64,6 +64,7 @@ export class OpsServer {
       log,
       isRecovering,
       notServing,
+      ...(leadership === null ? {} : { isOver: () => leadership.state() !== 'leading' }),
       names: parts.config.opsNames ?? [],
     });
   }

@@ -2,10 +2,13 @@
 /** What a leader does whose lease is over (cluster.md 7.4): what adds is refused, what takes away is executed and answered once it is stored. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { OrderId } from '../../src/core/ids.ts';
+import { ORDER_END } from '../../src/core/order-terms.ts';
+import { REJECT_CODE } from '../../src/core/reject.ts';
 import type { Cost } from '../../src/gateway/sessions/costs.ts';
 import { EntryWorld } from '../support/entry-world.ts';
 import { ALICE } from '../support/names.ts';
-import { OrderFixture } from '../support/order-fixture.ts';
+import { BASE, cancelRequest, codeOf, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
 
 suite('a stalled leader', () => {
   test('refuses what is no cancel with SERVICE_UNAVAILABLE, uncharged, and takes cancels (cluster.md 7.4)', () => {
@@ -36,5 +39,62 @@ suite('a stalled leader', () => {
     isStalled = false;
     fixture.place({ id: 'o2' });
     assert.equal(fixture.sink.answers.length, 2);
+  });
+
+  test('a cancel-all and a cancel-batch are stored when their markets have cancelled and all that they sent is (cluster.md 7.4)', () => {
+    for (const kind of ['all', 'batch'] as const) {
+      const world = new EntryWorld();
+      const { fixture, entry } = world;
+      const sequence = fixture.place();
+      let stored = 0;
+      const count = (): void => {
+        stored += 1;
+      };
+      const orderIds = ['order-1', 'unknown'] as OrderId[];
+      const send = (): unknown =>
+        kind === 'all'
+          ? entry.cancelAll({ user: ALICE, assetId: null, beforeNs: null }, null, count)
+          : entry.cancelBatch({ user: ALICE, assetId: BASE, orderIds }, null, count);
+      assert.equal(send(), null);
+      const [sent] = world.rings[0]?.read() ?? [];
+      const cancelled = fixture.end(sequence, ORDER_END.userRequested);
+      assert.equal(stored, 0, 'the market has not answered');
+      fixture.answer(sent?.requestId ?? 0, cancelled);
+      fixture.decide(sequence);
+      assert.equal(stored, 0, 'its cancel is not stored');
+      // Nothing is left to be cancelled, and the end of it is not stored either.
+      assert.equal(send(), null);
+      assert.deepEqual([stored, world.rings[0]?.read()], [0, []]);
+      fixture.decide();
+      assert.equal(stored, 2, kind);
+      assert.equal(send(), null);
+      assert.equal(stored, 3, 'at once where everything is stored');
+    }
+  });
+
+  test('that an order is over is answered when its end is flushed, where answers wait for that (AMB-16, AMB-23, cluster.md 7.4)', () => {
+    for (const waits of ['stalled', 'durable', 'neither'] as const) {
+      const fixture = new OrderFixture();
+      const { manager } = fixture;
+      manager.requests.isStalled = () => waits === 'stalled';
+      if (waits === 'durable') manager.requests.settings = { ...manager.requests.settings, acks: 'durable' };
+      const order = fixture.place();
+      fixture.decide();
+      const before = fixture.sink.answers.length;
+      fixture.end(order, ORDER_END.userRequested);
+      const cancel = (): ReturnType<typeof manager.requests.checkCancel> =>
+        manager.requests.checkCancel(cancelRequest(), { user: ALICE, now: NOW, looksUp: true });
+      if (waits === 'neither') {
+        assert.equal(codeOf(cancel()), 'ALREADY_CANCELLED');
+        continue;
+      }
+      const requestId = mustPass(manager.requests.reserveCancel(mustPass(cancel()), fixture.sink.reply('order-1')));
+      fixture.answer(requestId, 0, REJECT_CODE.ALREADY_CANCELLED);
+      assert.equal(fixture.sink.answers.length, before, 'its end is not flushed');
+      fixture.decide();
+      assert.equal(fixture.sink.answers.length, before + 1);
+      assert.equal(fixture.sink.answers.at(-1)?.answer.refusal?.code, 'ALREADY_CANCELLED');
+      assert.equal(codeOf(cancel()), 'ALREADY_CANCELLED', 'from now on without its market');
+    }
   });
 });

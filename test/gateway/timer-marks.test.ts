@@ -56,6 +56,28 @@ suite('marks of timers', () => {
     assert.deepEqual([marks.size, sent.length], [0, 1]);
   });
 
+  test('what is set is stored when clearing has it, also after a refusal; at once where it has it already (cluster.md 7.4)', async () => {
+    const world = new World();
+    const { marks } = world;
+    const stored: string[] = [];
+    const set = (runs: boolean, word: string): void => marks.set('a' as UserId, runs, () => stored.push(word));
+    set(true, 'first');
+    set(true, 'second');
+    marks.sendWaiting();
+    await world.answer(false);
+    assert.deepEqual(stored, [], 'clearing was busy');
+    marks.sendWaiting();
+    set(false, 'third');
+    await world.answer(true);
+    assert.deepEqual(stored, [], 'it has another word of the user');
+    marks.set('a' as UserId, false);
+    marks.sendWaiting();
+    await world.answer(true);
+    assert.deepEqual(stored, ['third']);
+    set(false, 'fourth');
+    assert.deepEqual(stored, ['third', 'fourth']);
+  });
+
   test('in any order of starts, ends, turns, answers and refusals clearing has what runs in the end', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('set' as const), user: fc.constantFrom(...USERS), runs: fc.boolean() }),

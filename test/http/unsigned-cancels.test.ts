@@ -8,6 +8,7 @@ import { ask, type HttpAnswer } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/names.ts';
 
+import { aMoment, eventually } from '../support/patience.ts';
 import { ScriptedOms } from '../support/scripted-oms.ts';
 
 const oms = new ScriptedOms();
@@ -57,6 +58,30 @@ suite('cancel-all', () => {
       }
     }
     assert.deepEqual(oms.bulkCancels, []);
+  });
+});
+
+suite('of a leader without a lease', () => {
+  test('mass cancels are answered when they are stored, with 202 (cluster.md 7.4)', async () => {
+    for (const [path, body] of [
+      ['/orders/cancel-all'],
+      ['/orders/cancel-all/12'],
+      ['/orders/cancel-batch', '{"order_ids":["a"]}'],
+    ] as const) {
+      oms.isStalled = true;
+      let isAnswered = false;
+      const asked = remove(path, body).then((answer) => {
+        isAnswered = true;
+        return answer;
+      });
+      await eventually(() => oms.unstored.length === 1);
+      await aMoment(20);
+      assert.equal(isAnswered, false, path);
+      oms.isStalled = false;
+      oms.unstored.pop()?.();
+      const { status, text } = await asked;
+      assert.deepEqual([status, text], ACCEPTED, path);
+    }
   });
 });
 

@@ -2534,6 +2534,24 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/gateway/stalled-leader',
   },
   {
+    breaks: 'a mass cancel of a leader whose lease is over is answered when it is stored',
+    site: 'stalled-cancel-all',
+    change: swap(/= entry/, '= { ...entry, isStalled: false }'),
+    caughtBy: 'test/http/unsigned-cancels',
+  },
+  {
+    breaks: 'that an order is over is answered when its end is flushed, where answers wait for that',
+    site: 'refusal-before-the-flush',
+    change: removed,
+    caughtBy: 'test/gateway/stalled-leader',
+  },
+  {
+    breaks: 'a call of an operator does not wait for a leader without a lease for ever',
+    site: 'operator-waits-for-ever',
+    change: removed,
+    caughtBy: 'test/operator/followers',
+  },
+  {
     breaks: 'an operator changes nothing through a node that does not lead',
     site: 'operator-changes-a-follower',
     change: removed,

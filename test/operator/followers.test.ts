@@ -2,9 +2,11 @@
 /** What the operators' listener of a node of a cluster serves in each of its states (cluster.md 7, docs/reference/operator-api.md 2). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { OpsRoute } from '../../src/operator/ops-http.ts';
+import pino from 'pino';
+import { OpsHttp, type OpsReply, type OpsRoute } from '../../src/operator/ops-http.ts';
 import { Leadership, NODE_STATES, type NodeState } from '../../src/runtime/leadership.ts';
 import { OpsFixture } from '../support/ops-client.ts';
+import { aMoment, eventually } from '../support/patience.ts';
 
 const FOLLOWS: ReadonlySet<NodeState> = new Set(['joining', 'following', 'campaigning', 'ended']);
 const STARTS: ReadonlySet<NodeState> = new Set(['starting', 'restoring']);
@@ -58,6 +60,33 @@ suite('the operators of a node of a cluster', () => {
       }
     }
     assert.ok(seen.notLeader > 100 && seen.unavailable > 100 && seen.served > 100, JSON.stringify(seen));
+  });
+
+  test('a call that waits for a leader whose lease is over is answered after a time with 504, of one that leads it waits (cluster.md 7.4)', async () => {
+    let isOver = false;
+    const answers: (() => void)[] = [];
+    const handler = () => new Promise<OpsReply>((done) => answers.push(() => done({ ok: true, value: {} })));
+    const ops = new OpsHttp([{ method: 'POST', path: '/operator/settings', handler, isFile: true }], {
+      ...{ token: 'token', log: pino({ level: 'silent' }), isRecovering: () => false, names: [] },
+      ...{ isOver: () => isOver, answersWithinMs: 20 },
+    });
+    const port = await ops.listen({ host: '127.0.0.1', port: 0 });
+    const post = (): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}/operator/settings`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer token' },
+      });
+    const waits = post();
+    await eventually(() => answers.length === 1);
+    await aMoment(100);
+    answers.pop()?.();
+    assert.equal((await waits).status, 200);
+    isOver = true;
+    const late = await post();
+    assert.equal(late.status, 504);
+    assert.match(await late.text(), /"TIMEOUT_UNKNOWN_STATE"/);
+    answers.pop()?.();
+    await ops.close();
   });
 
   test('a follower answers liveness, readiness, version, metrics, its actors, its clock and its page', async () => {

@@ -71,6 +71,10 @@ export class ScriptedOms implements GatewayServices {
   #issued = 0;
   #connections = 0;
   #isStopping = false;
+  /** Whether it is a leader of a cluster whose lease is over. */
+  isStalled = false;
+  /** What is called when a mass cancel of a stalled leader is stored. */
+  readonly unstored: (() => void)[] = [];
 
   atRisk(): AtRiskFigures | null {
     return this.risk;
@@ -215,7 +219,11 @@ export class ScriptedOms implements GatewayServices {
 
   #scriptedEntry(): GatewayServices['entry'] {
     const isStopping = (): boolean => this.#isStopping;
+    const isStalled = (): boolean => this.isStalled;
     return {
+      get isStalled() {
+        return isStalled();
+      },
       get isStopping() {
         return isStopping();
       },
@@ -234,8 +242,10 @@ export class ScriptedOms implements GatewayServices {
           this.#take({ kind, request } as SignedEntry, origin, (told) => answer(index, told));
         });
       },
-      cancelAll: (request) => this.#bulk(request, this.fixture.manager.requests.checkCancelAll(request)),
-      cancelBatch: (request) => this.#bulk(request, this.fixture.manager.requests.ordersToCancel(request)),
+      cancelAll: (request, _hops, stored) =>
+        this.#bulk(request, this.fixture.manager.requests.checkCancelAll(request), stored),
+      cancelBatch: (request, _hops, stored) =>
+        this.#bulk(request, this.fixture.manager.requests.ordersToCancel(request), stored),
     };
   }
 
@@ -244,10 +254,15 @@ export class ScriptedOms implements GatewayServices {
     return this.budget;
   }
 
-  #bulk(request: CancelAll | CancelBatch, checked: Outcome<unknown>): Reject | null {
+  #bulk(
+    request: CancelAll | CancelBatch,
+    checked: Outcome<unknown>,
+    stored: (() => void) | null | undefined,
+  ): Reject | null {
     if (!checked.ok) return checked.reject;
     if (typeof this.script !== 'string') return this.script;
     this.bulkCancels.push(request);
+    if (stored) this.unstored.push(stored);
     return null;
   }
 

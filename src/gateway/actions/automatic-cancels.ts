@@ -74,26 +74,29 @@ export class AutomaticCancels {
    * Starts the user's timer, or starts it again.
    *
    * @param timeoutMs 0 disarms.
+   * @param stored called once, when clearing has whether a timer of the user runs: at once on one machine, and where it has it already.
    * @returns when everything will be cancelled, null for never; rejects INSUFFICIENT_INVENTORY for a user who has
    *   nothing and no timer yet, SERVICE_UNAVAILABLE, the timer as it was.
    */
-  cancelAllAfter(user: UserId, timeoutMs: number): Outcome<TimestampNs | null> {
+  cancelAllAfter(user: UserId, timeoutMs: number, stored: (() => void) | null = null): Outcome<TimestampNs | null> {
     if (timeoutMs === 0) {
       this.#timers.disarm(user);
-      this.#mark(user);
+      this.#mark(user, stored);
       return accepted(null);
     }
     const firesAtNs = (this.#parts.nowNs() + BigInt(timeoutMs) * NS_PER_MS) as TimestampNs;
     const holder = this.#parts.holderOf(user) ?? (this.#timers.has(user) ? 'user' : null);
     if (holder === null) return rejected(NOTHING_TO_CANCEL);
     if (!this.#timers.arm(user, firesAtNs, holder)) return rejected(TOO_MANY);
-    this.#mark(user);
+    this.#mark(user, stored);
     return accepted(firesAtNs);
   }
 
   /** A timer that is over counts until all cancels of its user are sent. */
-  #mark(user: UserId): void {
-    this.#parts.marks?.set(user, this.#timers.has(user) || this.#timers.isDue(user));
+  #mark(user: UserId, stored: (() => void) | null): void {
+    const { marks = null } = this.#parts;
+    if (marks === null) stored?.();
+    else marks.set(user, this.#timers.has(user) || this.#timers.isDue(user), stored);
   }
 
   /** To be called every turn and every tick. */
@@ -103,7 +106,7 @@ export class AutomaticCancels {
       const refusal = this.#parts.entry.cancelAll({ user, assetId: null, beforeNs: null });
       if (refusal !== null) continue;
       this.#timers.done(user);
-      this.#mark(user);
+      this.#mark(user, null);
     }
     this.#parts.marks?.sendWaiting();
   }

@@ -233,6 +233,11 @@ export class OrderEntry {
     return this.#isStopping;
   }
 
+  /** Whether this leader's lease is over: cancels are answered when they are stored (cluster.md 7.4). */
+  get isStalled(): boolean {
+    return this.#parts.requests.isStalled();
+  }
+
   /** From now on every change is refused with SERVICE_UNAVAILABLE; those under way are still answered. */
   stop(): void {
     this.#isStopping = true;
@@ -661,6 +666,7 @@ export class OrderEntry {
    * Every order of the user, or those of one market; `beforeNs` 1 or more: only those that are strictly older (AMB-18).
    *
    * @param hops as of an ActionOrigin.
+   * @param stored called once when all of it is stored, and what had ended these orders before; null: at once it is answered.
    * @returns null when all of it is sent; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
    */
   cancelAll(
@@ -672,18 +678,20 @@ export class OrderEntry {
       readonly end?: OrderEnd;
     },
     hops: ActionHops | null = null,
+    stored: (() => void) | null = null,
   ): Reject | null {
     const { requests, nowNs, wakeUp } = this.#parts;
-    const { user, beforeNs, end = ORDER_END.userRequested } = request;
+    const { user, beforeNs, assetId, end = ORDER_END.userRequested } = request;
     const checked = requests.checkCancelAll(request);
     if (!checked.ok) return checked.reject;
     const refusal = this.#cancelRefusal(checked.value, CancelAllOrders.bytes);
     if (refusal !== null) return refusal;
+    const done = stored === null ? null : this.#doneOf(checked.value.length, assetId, stored);
 
     // After this point every market gets its message.
     for (const market of checked.value) {
       const { marketIndex } = market.definition;
-      const requestId = passed(requests.reserveCancelAll(hops));
+      const requestId = passed(requests.reserveCancelAll(hops, done));
       const publication = this.#publicationOf(marketIndex);
       const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
       const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
@@ -703,6 +711,7 @@ export class OrderEntry {
       readonly orderIds: readonly OrderId[];
     },
     hops: ActionHops | null = null,
+    stored: (() => void) | null = null,
   ): Reject | null {
     const { requests, wakeUp } = this.#parts;
     const checked = requests.ordersToCancel(request);
@@ -712,11 +721,23 @@ export class OrderEntry {
     if (refusal !== null) return refusal;
 
     // After this point every order's market gets its message.
-    const reply = { ...UNANSWERED, hops };
+    const done = stored === null ? null : this.#doneOf(checked.value.length, request.assetId, stored);
+    const reply = { answer: done ?? UNANSWERED.answer, hops };
     for (const prepared of checked.value) this.sendCancel(prepared, reply);
     hops?.sent(checked.value.length);
     wakeUp();
     return null;
+  }
+
+  /** @returns what is called at each of so many answers of markets; behind the last one, or at once, what they did is waited for. */
+  #doneOf(answers: number, assetId: AssetId | null, stored: () => void): () => void {
+    const { requests } = this.#parts;
+    let left = answers;
+    if (left === 0) requests.whenStored(assetId, stored);
+    return () => {
+      left -= 1;
+      if (left === 0) requests.whenStored(assetId, stored);
+    };
   }
 
   /** Whether one cancel can be sent; if not, the ring wakes this thread as soon as it can. */

@@ -21,6 +21,8 @@ export class TimerMarks {
   readonly #marked = new Set<UserId>();
   readonly #wanted = new Map<UserId, boolean>();
   readonly #onTheWay = new Set<UserId>();
+  /** What the last `set` of a user waits with. */
+  readonly #stored = new Map<UserId, () => void>();
 
   /** @param send is answered once; a refusal means that nothing was changed. */
   constructor(send: (user: UserId, runs: boolean) => Promise<ActionReply>, wakeUp: () => void) {
@@ -33,11 +35,18 @@ export class TimerMarks {
     return this.#wanted.size + this.#onTheWay.size;
   }
 
-  /** @param runs whether a timer of the user runs now. */
-  set(user: UserId, runs: boolean): void {
-    if (!this.#onTheWay.has(user) && this.#marked.has(user) === runs) this.#wanted.delete(user);
-    else {
+  /**
+   * @param runs whether a timer of the user runs now.
+   * @param stored called when clearing has it, at once where it has it already; of several calls that wait, the last one's.
+   */
+  set(user: UserId, runs: boolean, stored: (() => void) | null = null): void {
+    if (!this.#onTheWay.has(user) && this.#marked.has(user) === runs) {
+      this.#wanted.delete(user);
+      this.#called(user);
+      stored?.();
+    } else {
       this.#wanted.set(user, runs);
+      if (stored !== null) this.#stored.set(user, stored);
       this.#wakeUp();
     }
   }
@@ -55,6 +64,12 @@ export class TimerMarks {
     }
   }
 
+  #called(user: UserId): void {
+    const stored = this.#stored.get(user);
+    this.#stored.delete(user);
+    stored?.();
+  }
+
   #answered(user: UserId, runs: boolean, isMarked: boolean): void {
     this.#onTheWay.delete(user);
     if (isMarked && runs) this.#marked.add(user);
@@ -63,6 +78,7 @@ export class TimerMarks {
     // mutant: refused-mark-is-sent-again
     if (!isMarked && !this.#wanted.has(user)) this.#wanted.set(user, runs);
     if (isMarked && this.#wanted.get(user) === runs) this.#wanted.delete(user);
+    if (!this.#wanted.has(user)) this.#called(user);
     if (isMarked && this.#wanted.size > 0) this.#wakeUp();
   }
 }

@@ -76,7 +76,6 @@ import {
 
 const DUPLICATE_ORDER: Reject = reject('DUPLICATE_ORDER', 'the order id is taken', 'order_id');
 const INSUFFICIENT: Reject = reject('INSUFFICIENT_INVENTORY', 'the available balance does not cover the order');
-const NOT_STORED: Reject = reject('SERVICE_UNAVAILABLE', 'the end of the order is not stored yet');
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are on their way');
 const TOO_MANY_OWN: Reject = reject(
   'SERVICE_UNAVAILABLE',
@@ -535,11 +534,30 @@ export class OrderRequests {
   /**
    * Reserves a mass cancel in one market, which is never answered. @returns the request id; rejects SERVICE_UNAVAILABLE.
    * @param hops acknowledged by the market; none unless given.
+   * @param done called when the market has cancelled; none unless given.
    */
-  reserveCancelAll(hops: ActionHops | null = null): Outcome<number> {
+  reserveCancelAll(hops: ActionHops | null = null, done: (() => void) | null = null): Outcome<number> {
     const { pending } = this.#parts;
     if (!pending.hasRoomFor('cancelAll')) return rejected(BUSY);
-    return accepted(pending.add({ kind: 'cancelAll', hops }));
+    return accepted(pending.add({ kind: 'cancelAll', hops, done }));
+  }
+
+  /**
+   * For what a stalled leader has cancelled (cluster.md 7.4).
+   *
+   * @param stored called once, when all that these markets (one, or null for all) have sent up to now is flushed, and so stored.
+   */
+  whenStored(assetId: AssetId | null, stored: () => void): void {
+    const among = this.#marketsOf(assetId);
+    const markets = among.ok ? among.value : [];
+    let left = markets.length;
+    if (left === 0) stored();
+    for (const market of markets) {
+      this.#parts.pending.whenDecided(market, market.seenSequence, () => {
+        left -= 1;
+        if (left === 0) stored();
+      });
+    }
   }
 
   /**
@@ -585,6 +603,7 @@ export class OrderRequests {
     const request = pending.take(ack.requestId);
     if (request.kind === 'cancelAll') {
       request.hops?.acknowledged();
+      request.done?.();
       return;
     }
     if (request.kind === 'reduce') {
@@ -607,7 +626,7 @@ export class OrderRequests {
     const answer = { refusal, processedAtNs: ack.timeNs };
     // mutant: stalled-answer
     if (this.settings.acks === 'optimistic' && !this.isStalled()) pending.answer(request, answer);
-    else pending.answerWhenDecided(request, ack.sequence, answer);
+    else pending.answerWhenDecided(request, restsOn(ack, order), answer);
   }
 
   /** Refused by the market, after it passed here. A crossing post-only gets its own `Canceled` (AMB-16, AMB-19). */
@@ -641,8 +660,9 @@ export class OrderRequests {
   }
 
   /**
-   * Why a REST request about this order cannot go on: cancelled 409, otherwise finished or unknown 404 (AMB-23). How it ended is not
-   * told before it is stored where the next leader may have it open (cluster.md 7.4).
+   * Why a REST request about this order cannot go on: cancelled 409, otherwise finished or unknown 404 (AMB-23). Where answers wait for
+   * the flush, and the order's end is not flushed, the next start or leader may have the order open: then its market refuses, and that
+   * answer waits as well (AMB-16, cluster.md 7.4).
    */
   #missing(market: MarketSlot, user: UserId, orderId: OrderId): Reject | null {
     const { orders, history } = this.#parts;
@@ -653,11 +673,18 @@ export class OrderRequests {
     if (past === undefined) return reject('ORDER_NOT_FOUND', 'there is no such order');
     const status = order === undefined ? statusOf(past) : statusOfLive(order);
     const isStored = order === undefined || order.lastSequence <= market.decidedSequence;
-    if (!isStored && this.isStalled()) return NOT_STORED;
+    // mutant: refusal-before-the-flush
+    if (!isStored && (this.settings.acks === 'durable' || this.isStalled())) return null;
     return status === 'Canceled'
       ? reject('ALREADY_CANCELLED', 'the order has been cancelled')
       : reject('ORDER_NOT_FOUND', 'the order is finished');
   }
+}
+
+/** The market sequence that an answer rests on: that an order is over, on what ended it. */
+function restsOn({ rejectCode, sequence }: MarketAckEvent, order: LiveOrder | null): number {
+  const isOver = rejectCode !== 0 && order?.isClosed === true;
+  return isOver ? Math.max(sequence, order.lastSequence) : sequence;
 }
 
 /** A request about an order that may be known: one literal, so that all of them have one shape in memory. */

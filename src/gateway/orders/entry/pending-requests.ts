@@ -70,10 +70,12 @@ export interface OrderRequest {
   readonly reply: EntryReply;
 }
 
-/** Was answered when it was sent: the market's answer only takes it out of this table. */
+/** Of a session alone. */
 interface CancelAllRequest {
   readonly kind: 'cancelAll';
   readonly hops: ActionHops | null;
+  /** Called when the market has cancelled; null for a request that was answered when it was sent. */
+  readonly done: (() => void) | null;
 }
 
 /** The node's own: no sender waits for its answer. */
@@ -86,17 +88,16 @@ export interface ReduceRequest {
 
 export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
 
-/** An answer that waits for the flush of `sequence`. */
-interface WaitingAnswer {
-  readonly request: OrderRequest;
+/** What waits for the flush of `sequence`. */
+interface Waiting {
   readonly sequence: number;
-  readonly answer: ActionAnswer;
+  readonly decided: () => void;
 }
 
 export class PendingRequests {
   readonly #pending = new Map<number, Request>();
   /** By market, in the order of its sequences. */
-  readonly #waiting = new Map<MarketSlot, WaitingAnswer[]>();
+  readonly #waiting = new Map<MarketSlot, Waiting[]>();
   /** Unanswered, by user. */
   readonly #byUser = new Map<UserId, number>();
   #unanswered = 0;
@@ -198,14 +199,18 @@ export class PendingRequests {
 
   /** Answers when the market of the request is decided up to `sequence`. */
   answerWhenDecided(request: OrderRequest, sequence: number, answer: ActionAnswer): void {
-    const { market } = request;
+    this.whenDecided(request.market, sequence, () => this.answer(request, answer));
+  }
+
+  /** @param decided called once, at once where the market is decided up to `sequence`; sequences of a market come in their order. */
+  whenDecided(market: MarketSlot, sequence: number, decided: () => void): void {
     if (sequence <= market.decidedSequence) {
-      this.answer(request, answer);
+      decided();
       return;
     }
     const waiting = this.#waiting.get(market);
-    if (waiting === undefined) this.#waiting.set(market, [{ request, sequence, answer }]);
-    else waiting.push({ request, sequence, answer });
+    if (waiting === undefined) this.#waiting.set(market, [{ sequence, decided }]);
+    else waiting.push({ sequence, decided });
     this.#waitingCount += 1;
   }
 
@@ -214,17 +219,16 @@ export class PendingRequests {
     const waiting = this.#waiting.get(market) ?? [];
     const undecided = waiting.findIndex(({ sequence }) => sequence > market.decidedSequence);
     const count = undecided < 0 ? waiting.length : undecided;
-    for (const { request, answer } of waiting.splice(0, count)) this.answer(request, answer);
     this.#waitingCount -= count;
+    for (const { decided } of waiting.splice(0, count)) decided();
   }
 
   /** Acks have become optimistic: no answer waits any longer. */
   answerAll(): void {
-    for (const waiting of this.#waiting.values()) {
-      for (const { request, answer } of waiting) this.answer(request, answer);
-    }
+    const all = [...this.#waiting.values()].flat();
     this.#waiting.clear();
     this.#waitingCount = 0;
+    for (const { decided } of all) decided();
   }
 }
 
