@@ -60,8 +60,8 @@ export type ClusterEvent =
   /** The answer to `get`: what is there from its sequence on, which proves nothing when it is empty. */
   | { readonly kind: 'got'; readonly messages: readonly StreamMessage[] }
   | { readonly kind: 'answer'; readonly attempt: number; readonly answer: AppendAnswer }
-  /** The stream's information, by its leader. */
-  | { readonly kind: 'info'; readonly first: number; readonly end: number }
+  /** The stream's information, by its leader. @param room bytes that it still takes; absent: it has no limit. */
+  | { readonly kind: 'info'; readonly first: number; readonly end: number; readonly room?: number }
   /** No answer, or the stream has no leader. */
   | { readonly kind: 'infoFailed' }
   // ---- the others

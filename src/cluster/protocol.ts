@@ -10,6 +10,8 @@
  *   (4) An append expects the sequence before it: of two nodes that append one sequence, one succeeds.
  *   (5) The lease counts from the first sending of the last stored record, the silence from the last receipt.
  *
+ * A stream without room for one largest record is as one without an answer for a node that follows: silence does not count.
+ *
  * An empty answer proves nothing, and neither does an end that is too low (shortfall.ts).
  */
 import type { BegunKind, OpenedJournal, RecordPlace } from '../clearing/replicated-log.ts';
@@ -39,6 +41,8 @@ const POLL_NS: bigint = 250n * MILLISECOND_NS;
 const LEADER_POLL_NS: bigint = SECOND_NS;
 const OUTCOME_NS: bigint = 5n * SECOND_NS;
 const NOTHING_READABLE_NS: bigint = 10n * SECOND_NS;
+/** What a stream must still take, in bytes: a record of the largest size, with its headers and what a server keeps beside it. */
+const LARGEST_RECORD_ROOM = 1_004_096;
 /** Hashes that are kept of the last records. */
 const HASHES_KEPT = 256;
 
@@ -193,7 +197,7 @@ export class Protocol {
         this.#answered(event.attempt, event.answer);
         return;
       case 'info':
-        this.#informed(event.first, event.end);
+        this.#informed(event.first, event.end, event.room ?? Number.POSITIVE_INFINITY);
         return;
       case 'infoFailed':
         this.#infoAskedNs = null;
@@ -314,10 +318,13 @@ export class Protocol {
     this.#act('refusedNothing');
   }
 
-  #informed(first: number, end: number): void {
+  #informed(first: number, end: number, room: number): void {
     const askedNs = this.#infoAskedNs;
     this.#infoAskedNs = null;
     this.#silentFromNs ??= this.#now.monotonicNs;
+    // The leader may be silent for want of room alone: when there is room again it comes first.
+    // mutant: full-stream-is-no-silence
+    if (room < LARGEST_RECORD_ROOM) this.#act('streamFull');
     this.#first = first;
     this.#end = Math.max(this.#end, end);
     if (first > this.#given.sequence + 1) {
@@ -338,7 +345,7 @@ export class Protocol {
     }
     const heardNs = this.#silentFromNs;
     this.#act('endReached');
-    if (askedNs !== null && askedNs - heardNs >= this.#silenceNs) this.#act('silence');
+    if (askedNs !== null && heardNs !== null && askedNs - heardNs >= this.#silenceNs) this.#act('silence');
   }
 
   #endsLow(end: number): void {

@@ -160,7 +160,7 @@ export class Replicator {
       case 'info':
         this.#stream.info().then((info) => {
           if (info === null) this.handle({ kind: 'infoFailed' });
-          else this.handle({ kind: 'info', first: info.first, end: info.end });
+          else this.handle({ kind: 'info', first: info.first, end: info.end, ...roomOf(info) });
         });
         return;
       case 'askHandover':
@@ -259,6 +259,11 @@ export class Replicator {
     }
     this.#isPlacing = false;
   }
+}
+
+/** Bytes that the stream still takes; none without a limit. */
+function roomOf({ bytes, bytesMax }: JournalInfo): { readonly room?: number } {
+  return bytesMax === 0 ? {} : { room: bytesMax - bytes };
 }
 
 /** Null for what is no report: a message of another program. */

@@ -78,6 +78,7 @@ export type Happening =
   | 'endsBelow'
   | 'silence'
   | 'noAnswer'
+  | 'streamFull'
   | 'ownStored'
   | 'refusedOwnBytes'
   | 'refusedOtherBytes'
@@ -125,6 +126,7 @@ export const TRANSITIONS: Readonly<Record<Happening, Row>> = {
   ),
   silence: row('never', '=', 'campaign', '=', '=', '=', '=', '='),
   noAnswer: row('retry', 'retry', 'silence does not count', 'retry', 'retry', '=', '=', 'retry'),
+  streamFull: row('never', 'silence does not count', 'silence does not count', '=', '=', '=', '=', '='),
   ownStored: row(
     'never',
     'tail is stored',

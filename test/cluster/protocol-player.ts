@@ -182,8 +182,12 @@ export class ProtocolPlayer {
     return this.give({ kind: 'message', message: { sequence, bytes, dataVersion } });
   }
 
-  passSilence(ms: number = LEASE_MS): this {
-    return this.pass(ms).tick().give({ kind: 'info', first: 1, end: this.journal.records.length });
+  /** @param room of the stream; none: it has no limit. */
+  passSilence(ms: number = LEASE_MS, room?: number): this {
+    const end = this.journal.records.length;
+    return this.pass(ms)
+      .tick()
+      .give({ kind: 'info', first: 1, end, ...(room === undefined ? {} : { room }) });
   }
 
   /** Clearing begins a record, which could be the next of the stream. */

@@ -302,6 +302,26 @@ suite('lease and silence of a node (cluster.md 7.2, 7.3)', () => {
     assert.equal(player.state, 'following');
   });
 
+  test('without room for one largest record in the stream silence does not count: with room again it counts from there', () => {
+    const player = ProtocolPlayer.in('following');
+    for (let times = 0; times < 5; times += 1) player.passSilence(LEASE_MS, 1_004_095);
+    assert.equal(player.state, 'following');
+    // The leader, whose append waits for room, has the time of a lease to be first.
+    player.pass(100).give({ kind: 'info', first: 1, end: 3, room: 1_004_096 });
+    player.passSilence(LEASE_MS - 1, 1_004_096);
+    assert.equal(player.state, 'following');
+    player.passSilence(1, 1_004_096);
+    assert.equal(player.state, 'campaigning');
+  });
+
+  test('a stream without room is no reason against a handover to this node, and promote waits for room as silence does', () => {
+    const player = ProtocolPlayer.in('following', { automatic: false });
+    player.give({ kind: 'promote' }).passSilence(LEASE_MS, 0).passSilence(LEASE_MS, 0);
+    assert.equal(player.state, 'following');
+    player.journal.add({ handover: { to: 'a' } });
+    assert.equal(player.hear(4).state, 'campaigning');
+  });
+
   test('each rank waits 100 ms longer', () => {
     const player = ProtocolPlayer.in('following', { rank: 2 });
     assert.equal(player.passSilence(1_699).state, 'following');

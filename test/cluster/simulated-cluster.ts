@@ -472,6 +472,13 @@ export class SimulatedCluster {
     }
   }
 
+  /** Until so much time has passed, without a fault that was not asked for. */
+  runCalmly(ms: number): void {
+    this.isCalm = true;
+    const untilNs = this.agenda.nowNs + ms * MS;
+    while (this.agenda.nowNs < untilNs) this.run(1);
+  }
+
   /** At most one node answers. */
   look(): void {
     const serving = this.nodes.filter((node) => node.isServing);
@@ -568,7 +575,7 @@ export class SimulatedCluster {
 
   #strike(node: SimulatedNode): void {
     const { agenda, chance, stream } = this;
-    switch (chance.below(this.options.losses === true ? 11 : 10)) {
+    switch (chance.below(this.options.losses === true ? 12 : 11)) {
       case 0:
       case 1:
         if (!node.isAlive) return;
@@ -599,6 +606,12 @@ export class SimulatedCluster {
         node.jumpWall();
         return;
       case 10:
+        stream.isFull = true;
+        agenda.after(chance.between(500, 2_500) * MS, () => {
+          stream.isFull = false;
+        });
+        return;
+      case 11:
         stream.lose(1 + chance.below(4));
         this.#lost += 1;
     }

@@ -1,13 +1,15 @@
 /**
  * The journal stream in memory, as a list with a compare-and-set append, and everything that makes a stream awkward: answers that
  * are late or lost, appends refused without a reason, elections, gets answered by a server that is behind, a log out of step with
- * acknowledgements, and as a mode the loss of a suffix. One seeded generator; time is that of the simulation.
+ * acknowledgements, times without room, and as a mode the loss of a suffix. One seeded generator; time is that of the simulation.
  */
 import type { AppendAnswer, StreamMessage } from '../../src/cluster/events.ts';
 
 const MS = 1_000_000;
 const ANSWER_WITHIN_NS: number = 400 * MS;
 const BATCH = 256;
+/** Too little for the largest record. */
+const ROOM_OF_A_FULL_ONE = 1_000_000;
 
 /** A seeded generator (mulberry32). */
 export class Chance {
@@ -104,6 +106,8 @@ export class SimulatedStream {
   /** Of each node, whether it reaches the servers. */
   readonly #links = new Map<StreamReader, boolean>();
   #leaderlessUntilNs = 0;
+  /** Whether the stream takes no record for want of room. */
+  isFull = false;
   /** Share of messages that are lost, answers that are lost, appends that are refused for nothing. */
   faults = 0;
 
@@ -140,6 +144,7 @@ export class SimulatedStream {
 
   heal(): void {
     this.#leaderlessUntilNs = 0;
+    this.isFull = false;
     this.faults = 0;
     for (const reader of this.#links.keys()) this.#links.set(reader, true);
   }
@@ -167,6 +172,10 @@ export class SimulatedStream {
         return;
       }
       if (this.#chance.is(this.faults)) return;
+      if (this.isFull) {
+        answer({ kind: 'unknown' }, this.#delayNs());
+        return;
+      }
       const isRefused = this.#chance.is(this.faults / 2);
       if (isRefused || (expectedEnd !== null && expectedEnd !== this.end)) {
         if (!this.#chance.is(this.faults)) answer({ kind: 'refused', end: this.end }, this.#delayNs());
@@ -193,14 +202,14 @@ export class SimulatedStream {
   }
 
   /** Answered by the stream's leader. @param answered null for no answer. */
-  info(reader: StreamReader, answered: (info: { first: number; end: number } | null) => void): void {
+  info(reader: StreamReader, answered: (info: { first: number; end: number; room: number } | null) => void): void {
     const isLost = !this.#reaches(reader) || this.#chance.is(this.faults);
     this.#agenda.after(isLost ? ANSWER_WITHIN_NS : this.#delayNs(), () => {
       if (isLost || this.#isLeaderless) {
         answered(null);
         return;
       }
-      const info = { first: 1, end: this.end };
+      const info = { first: 1, end: this.end, room: this.isFull ? ROOM_OF_A_FULL_ONE : 1 << 30 };
       this.#agenda.after(this.#delayNs(), () => answered(this.#links.get(reader) === true ? info : null));
     });
   }

@@ -23,6 +23,26 @@ suite('a cluster, simulated', () => {
     });
   }
 
+  test('a full stream: the leader is stalled, a standby waits, and the same node leads on (cluster.md 14)', () => {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const cluster = new SimulatedCluster({ seed: 2_000 + seed, nodes: 2 + (seed % 2) });
+      cluster.runCalmly(10_000);
+      const leader = cluster.nodes.find(({ isServing }) => isServing);
+      assert.ok(leader !== undefined);
+      const { takeovers, confirmed } = cluster;
+      cluster.stream.isFull = true;
+      cluster.runCalmly(30_000);
+      const states = cluster.nodes.map((node) => (node === leader ? '' : node.protocol?.state));
+      assert.equal(leader.protocol?.state, 'stalled');
+      assert.deepEqual(new Set(states), new Set(['', 'following']));
+      cluster.stream.isFull = false;
+      cluster.runCalmly(2_000);
+      assert.ok(leader.isServing);
+      assert.equal(cluster.takeovers, takeovers);
+      assert.ok(cluster.confirmed > confirmed);
+    }
+  });
+
   test('a stream that loses what it acknowledged: every node that has more stops, none applies a record twice', (t) => {
     const endings: Record<string, number> = {};
     for (let seed = 1; seed <= SEEDS; seed += 1) {

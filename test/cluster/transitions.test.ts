@@ -229,6 +229,11 @@ const ROWS: readonly [what: string, happens: (player: ProtocolPlayer) => void, o
       [null, null, null, 'handing-over handOver', null, null, null, null],
     ],
     [
+      'the stream has no room for one largest record, and the silence passes',
+      (player) => player.passSilence(LEASE_MS, 1_000_000).passSilence(LEASE_MS, 1_000_000),
+      [null, 'joining', 'following', 'campaigning', 'restoring', 'stalled', 'stalled', 'handing-over'],
+    ],
+    [
       'SIGTERM without a standby',
       (player) => player.give({ kind: 'terminate' }),
       [

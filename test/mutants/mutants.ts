@@ -2516,6 +2516,12 @@ const CLIENT: readonly Mutant[] = [
 
 const LEADERSHIP: readonly Mutant[] = [
   {
+    breaks: 'a standby of a full stream waits for the leader, which has no room either',
+    site: 'full-stream-is-no-silence',
+    change: removed,
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
     breaks: 'a leader whose lease is over takes nothing that adds',
     site: 'stalled-leader',
     change: removed,
