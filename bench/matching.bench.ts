@@ -106,6 +106,12 @@ class RecordingEvents implements MarketEvents {
   ended(sequence: number, order: number, end: number, fault: number, remaining: number, requestId: number): void {
     this.#write(12, sequence, order, end, fault, remaining, requestId, 0);
   }
+  protectionTriggered(sequence: number, _user: Int32Array, slot: number, limit: number): void {
+    this.#writeShort(23, sequence, slot, limit);
+  }
+  protectionEnded(sequence: number, _user: Int32Array, slot: number, trip: number): void {
+    this.#writeShort(24, sequence, slot, trip);
+  }
   replaced(...[sequence, order, priority, price, quantity, , , requestId]: Parameters<MarketEvents['replaced']>): void {
     this.#write(13, sequence, order, priority, price, quantity, requestId, 0);
   }

@@ -52,6 +52,7 @@ const TYPE_MODULES: Readonly<Record<string, readonly string[]>> = {
   'core/order-terms.ts': [
     'FillGroup',
     'OrderEnd',
+    'ProtectionLimit',
     'OrderKind',
     'QuoteChangeKind',
     'RollbackReason',

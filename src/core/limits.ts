@@ -86,6 +86,8 @@ export const PROTECTION_GROUP_BYTES_MAX = 16;
 export const OPEN_ORDERS_MAX = 1_000;
 /** Children per parent: each fill of the parent is work for all of them. */
 export const CHILDREN_PER_PARENT_MAX = 16;
+/** The largest limit of fills of a group that protects a market maker (MMP-01). */
+export const PROTECTED_FILLS_MAX = 1_000;
 export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
 /** Live orders of a user, of a market maker, and of all users: about 3 KiB of memory each [AMB-124]. */
 export const OPEN_ORDERS_USER_MAX = 20_000;

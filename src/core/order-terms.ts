@@ -73,6 +73,8 @@ export const ORDER_END = {
   atFault: 10,
   /** Too many rollbacks by its user's fault (AMB-124). */
   rateLimited: 11,
+  /** Its group has traded as much as it may (MMP-03). */
+  marketMakerProtection: 12,
   filled: 32,
   expired: 33,
   immediateOrCancel: 34,
@@ -93,6 +95,7 @@ export const ORDER_END_WORD: Readonly<Record<OrderEnd, string>> = {
   9: 'RollbackRestoreWouldCross',
   10: 'AtFault',
   11: 'RateLimited',
+  12: 'MarketMakerProtection',
   32: 'Filled',
   33: 'Expired',
   34: 'ImmediateOrCancel',
@@ -104,6 +107,10 @@ export const ORDER_END_WORD: Readonly<Record<OrderEnd, string>> = {
 export function isCancel(end: OrderEnd): boolean {
   return end < ORDER_END.filled;
 }
+
+/** The limit of a group of protection that a fill reached, and its name in events (MMP-04). */
+export const PROTECTION_LIMIT = { fills: 1, quantity: 2, notional: 3 } as const;
+export type ProtectionLimit = (typeof PROTECTION_LIMIT)[keyof typeof PROTECTION_LIMIT];
 
 /** Why clearing rejected a fill (G22). 0: not rejected. */
 export const ROLLBACK_REASON = {

@@ -32,10 +32,13 @@ import type { OrderIds } from './order-ids.ts';
 import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { PriceHash } from './price-hash.ts';
+import { Protection, type ProtectionGroup } from './protection.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
 /** Initial ratio; leaves grow independently. */
 const ORDERS_PER_LEAF = 16;
+/** The compiler folds constants of the same file but loads imported ones. */
+const IS_MEMBER: number = MARK.isMember;
 
 /** Callbacks for events of orders and trades; implemented by the triggers (triggers.ts). */
 export interface BookWatcher {
@@ -65,6 +68,7 @@ export class Book {
   readonly sells: BookSide;
   readonly expiries: ExpiryWatch;
   readonly trades: UndecidedTrades;
+  readonly protection: Protection;
   /** The last assigned sequence. */
   sequence = 0;
   /** Limits of fill prices (AMB-39). */
@@ -78,6 +82,8 @@ export class Book {
   readonly #ids: OrderIds;
   readonly #events: MarketEvents;
   readonly #watcher: BookWatcher;
+  /** Groups that tripped in the match in hand: their orders are off the book, and their ends are published behind its fills. */
+  #tripped: ProtectionGroup[] = [];
 
   constructor(parts: BookParts, capacity: number) {
     const { events, watcher } = parts;
@@ -90,6 +96,7 @@ export class Book {
     this.sells = new BookSide(SIDE.sell, this.orders, levels);
     this.expiries = new ExpiryWatch(this.orders);
     this.trades = new UndecidedTrades(this.orders, capacity);
+    this.protection = new Protection(this.orders);
   }
 
   nextSequence(): Sequence {
@@ -127,7 +134,8 @@ export class Book {
   /**
    * Matches `wanted` lots of an order that is on no side, at prices up to `bound`: best price first, then time
    * priority, at the maker's price. With self-trade prevention it cancels the owner's resting orders that it reaches
-   * (STP-02, STP-03).
+   * (STP-02, STP-03). A fill by which a protected maker reaches its limit takes all orders of that group off the book before
+   * the next one (MMP-03); the caller publishes their ends (`endTripped`), so that fills of one taker stay together.
    *
    * @returns the unmatched lots.
    */
@@ -149,11 +157,13 @@ export class Book {
       const lots = Math.min(left, makerLeft);
       left -= lots;
       const group = isFok ? (left === 0 ? FILL_GROUP.last : FILL_GROUP.more) : FILL_GROUP.alone;
-      this.#fill(maker, taker, lots, makers.bestPrice, group);
+      const price = makers.bestPrice;
+      this.#fill(maker, taker, lots, price, group);
       if (lots === makerLeft) {
         makers.remove(maker, lots);
         this.exhaust(maker);
       } else makers.adjust(maker, -lots);
+      if (orders.hasMark(maker, IS_MEMBER)) this.#protect(maker, taker, lots, price);
     }
     return left;
   }
@@ -162,7 +172,8 @@ export class Book {
   matchResting(maker: number, taker: number): void {
     const { orders } = this;
     const lots = Math.min(orders.remaining(maker), orders.remaining(taker));
-    this.#fill(maker, taker, lots, orders.priceOf(maker), FILL_GROUP.alone);
+    const price = orders.priceOf(maker);
+    this.#fill(maker, taker, lots, price, FILL_GROUP.alone);
     for (const index of [maker, taker]) {
       const side = this.ownSide(orders.sideOf(index));
       if (orders.remaining(index) > 0) side.adjust(index, -lots);
@@ -171,6 +182,9 @@ export class Book {
         this.exhaust(index);
       }
     }
+    if (!orders.hasMark(maker, IS_MEMBER)) return;
+    this.#protect(maker, taker, lots, price);
+    this.endTripped();
   }
 
   /**
@@ -246,6 +260,7 @@ export class Book {
     const state = orders.stateOf(index);
     if (orders.pendingOf(index) !== 0 || state === ORDER_STATE.resting || state === ORDER_STATE.dormant) return;
     const isParent = orders.hasMark(index, MARK.hasChildren);
+    if (orders.hasMark(index, IS_MEMBER)) this.protection.leave(index);
     this.#ids.retire(index, state === ORDER_STATE.ended && isCancel(orders.endOf(index)));
     if (isParent) this.#watcher.parentOver(index);
   }
@@ -296,6 +311,35 @@ export class Book {
 
   isCrossed(): boolean {
     return this.buys.bestOrder !== NONE && this.sells.crosses(this.buys.bestPrice);
+  }
+
+  /** Counts the last fill for the group of its maker; if that reaches a limit, all members leave the book at once. */
+  #protect(maker: number, taker: number, lots: number, price: number): void {
+    const { orders, protection } = this;
+    const limit = protection.filled(maker, taker, this.trades.lastTradeId, lots, price);
+    if (limit === null) return;
+    const group = protection.groupOf(maker);
+    const sequence = this.nextSequence();
+    const untilNs = protection.freeze(group, sequence);
+    this.#events.protectionTriggered(sequence, group.key, group.slot, limit, untilNs);
+    // mutant: protection-off-the-book
+    for (const index of group.members) if (orders.stateOf(index) === ORDER_STATE.resting) this.takeOff(index);
+    this.#tripped.push(group);
+  }
+
+  /** Ends what was live of the groups that have tripped in a match, by acceptance. What is filled is over too: rollback.ts. */
+  endTripped(): void {
+    if (this.#tripped.length === 0) return;
+    const { orders } = this;
+    const groups = this.#tripped;
+    this.#tripped = [];
+    for (const { members } of groups) {
+      for (const index of [...members].sort((a, b) => orders.sequenceOf(a) - orders.sequenceOf(b))) {
+        const state = members.has(index) ? orders.stateOf(index) : ORDER_STATE.free;
+        if (state === ORDER_STATE.resting || state === ORDER_STATE.dormant)
+          this.end(index, ORDER_END.marketMakerProtection);
+      }
+    }
   }
 
   #fill(maker: number, taker: number, lots: number, price: number, group: FillGroup): void {

@@ -19,6 +19,7 @@ import {
   ORDER_KIND,
   type OrderEnd,
   type OrderKind,
+  type ProtectionLimit,
   type RollbackReason,
   SIDE,
   type Side,
@@ -31,6 +32,7 @@ import {
 import type { RejectCode } from '../core/reject.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Room } from '../order/order-codec.ts';
+import type { Freeze, ProtectionTerms } from './protection.ts';
 
 /** Bytes of a user's key. */
 export const USER_BYTES = 32;
@@ -105,6 +107,8 @@ export class NewOrderCommand extends OrderCommand implements Room {
   budget = 0;
   triggerKind: TriggerKind = TRIGGER.none;
   triggerPrice = 0;
+  /** Slot of the group that protects it, 1 to 8; 0 for none (MMP-02). */
+  protectionGroup = 0;
   /** Length of the parent's order id, of the same user; 0 for an order without parent. */
   parentIdBytes = 0;
   /** The parent's id, zero-padded, if `parentIdBytes` is not 0. */
@@ -226,6 +230,27 @@ export interface RestoredOrder extends OrderKey {
   timestampLow: number;
   expiryHigh: number;
   expiryLow: number;
+  /** Slot of its group; 0 for none. */
+  protectionGroup: number;
+}
+
+/** The limits of a group in force, or the group is no more (MMP-01, MMP-02). */
+export interface ProtectionCommand {
+  /** Where the user's key lies. */
+  readonly words: Int32Array;
+  readonly userAt: number;
+  /** 1 to 8. */
+  readonly slot: number;
+  /** Null: the group is removed. */
+  readonly terms: ProtectionTerms | null;
+  /** A freeze with this trip is over: the group was reset; 0: none was. */
+  readonly resetTrip: number;
+}
+
+/** At a start: a group, and its freeze if it is frozen (MMP-04). */
+export interface RestoredProtection extends Omit<ProtectionCommand, 'resetTrip'> {
+  readonly terms: ProtectionTerms;
+  readonly freeze: Freeze | null;
 }
 
 /** An id used by a finished order (AMB-08). */
@@ -334,6 +359,19 @@ export interface MarketEvents {
   triggered(sequence: Sequence, order: Sequence, triggerPrice: number, quantity: number): void;
   /** The order is released up to `quantity` lots in total. Its fills, or its place in the book, follow. */
   activated(sequence: Sequence, order: Sequence, prioritySequence: Sequence, quantity: number): void;
+  /**
+   * The fill before it took a group to its limit (MMP-03): its orders rest no longer, and their ends follow behind the fills of
+   * the same taker. Its sequence names the trip. `frozenUntilNs` 0n: until it is reset.
+   */
+  protectionTriggered(
+    sequence: Sequence,
+    user: Int32Array,
+    slot: number,
+    limit: ProtectionLimit,
+    frozenUntilNs: bigint,
+  ): void;
+  /** A rollback took the count of a frozen group below its limits: the freeze of this trip is over. */
+  protectionEnded(sequence: Sequence, user: Int32Array, slot: number, trip: Sequence): void;
   /** `count` trade ids from `firstTradeId` on are clearing's, for trades that it makes without a match. */
   tradeIdsReserved(sequence: Sequence, firstTradeId: Sequence, count: number): void;
   /** The absolute quantity of a level that the command changed; 0: the level is gone (AMB-98). */

@@ -15,7 +15,7 @@ import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
 import type { HashedKey, NewOrderCommand, ReplaceCommand } from './commands.ts';
 import type { OrderLookup } from './order-lookup.ts';
-import { ORDER_STATE } from './order-records.ts';
+import { MARK, ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf } from './placement.ts';
 
 /** The part of the opposite side that an order could match. */
@@ -66,6 +66,8 @@ function dueWithin(book: Book, way: Reach): readonly number[] {
     const price = BigInt(makers.levelPrice(level));
     for (let index = makers.levelHead(level); index !== NONE; index = makers.behind(level, index)) {
       if (expiries.isDue(index)) due.push(index);
+      // A protected order may leave the book before it is reached (MMP-03): it shortens no way.
+      else if (orders.hasMark(index, MARK.isMember)) continue;
       else if (!book.preventsSelfTrades || !isOwn(book, index, way)) {
         lots -= orders.remaining(index);
         if (target !== null) target -= price * BigInt(orders.remaining(index));

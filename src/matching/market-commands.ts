@@ -156,6 +156,7 @@ export class CommandReader {
     command.budget = OrderRecord.budget(v, record);
     command.triggerKind = OrderRecord.triggerKind(v, record);
     command.triggerPrice = OrderRecord.triggerPrice(v, record);
+    command.protectionGroup = OrderRecord.protectionGroup(v, record);
     this.#fillParent(command, v, at);
     return command;
   }
@@ -283,6 +284,7 @@ export class RestoredCommandReader {
     timestampLow: 0,
     expiryHigh: 0,
     expiryLow: 0,
+    protectionGroup: 0,
   };
 
   /**
@@ -319,6 +321,7 @@ export class RestoredCommandReader {
     command.timestampHigh = OrderRecord.timestampNsHigh(v, record);
     command.timestampLow = OrderRecord.timestampNsLow(v, record);
     fillExpiry(command, v, record);
+    command.protectionGroup = OrderRecord.protectionGroup(v, record);
     return command;
   }
 }

@@ -13,7 +13,7 @@
  * triggers.ts holds orders with triggers; rollback.ts undoes fills; restore.ts rebuilds the book. Ticks, lots, balance
  * holds and signatures are validated by the gateway.
  */
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import {
   PARKED_CANCEL_NS,
@@ -44,11 +44,13 @@ import type {
   MarketEvents,
   MarketRules,
   NewOrderCommand,
+  ProtectionCommand,
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,
   RestoredOrder,
   RestoredPosition,
+  RestoredProtection,
   RollbackCommand,
 } from './commands.ts';
 import { ExpiredOrders, endIfDue, expireSome } from './expired-orders.ts';
@@ -188,7 +190,8 @@ export class MarketEngine {
    * Rejected with sequence 0: MARKET_HALTED (AMB-109), of an order of the node only in a halted market; DUPLICATE_ORDER or, because of a parked cancel,
    * ALREADY_CANCELLED; ORDER_EXPIRED; REQUEST_TOO_OLD; ORDER_NOT_FOUND, INVALID_ORDER or TOO_MANY_OPEN_ORDERS for its
    * parent (AMB-29); INVALID_ORDER when its level would exceed 2^53−1, or the market has its maximum number of orders;
-   * REDUCE_ONLY_WOULD_INCREASE of a reduce-only order that has no room to rest and would match nothing (MON-09).
+   * REDUCE_ONLY_WOULD_INCREASE of a reduce-only order that has no room to rest and would match nothing (MON-09);
+   * MMP_FROZEN of a member of a group that is frozen, INVALID_ORDER of a group that does not exist (MMP-02, MMP-03).
    */
   create(command: NewOrderCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
@@ -211,6 +214,7 @@ export class MarketEngine {
     const sequence = this.#book.orders.sequenceOf(index);
     // mutant: post-only
     if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(index, command.price)) {
+      if (command.protectionGroup !== 0) this.#book.protection.leave(index);
       this.#ids.retire(index, true);
       this.#events.createRefused(sequence, command, REJECT_CODE.WOULD_CROSS);
       return;
@@ -439,6 +443,28 @@ export class MarketEngine {
     this.#book.highest = highest;
   }
 
+  /** Defines a group, changes its limits, resets or removes it; the clock of a freeze goes on (MMP-01 to MMP-03). */
+  setProtection({ words, userAt, slot, terms, resetTrip }: ProtectionCommand): void {
+    const { protection } = this.#book;
+    const user = this.#users.intern(words, userAt);
+    if (terms === null) protection.remove(user, slot);
+    else {
+      const group = protection.define({ user, slot, key: this.#keyOf(user) }, terms);
+      if (resetTrip !== 0) protection.reset(group, resetTrip);
+    }
+  }
+
+  /** At boot, before orders: a group, frozen if it was (MMP-04). */
+  restoreProtection({ words, userAt, slot, terms, freeze }: RestoredProtection): void {
+    const { protection } = this.#book;
+    const user = this.#users.intern(words, userAt);
+    protection.restoreFreeze(protection.define({ user, slot, key: this.#keyOf(user) }, terms), freeze);
+  }
+
+  #keyOf(user: number): Int32Array {
+    return this.#users.words.slice(user * USER_WORDS, (user + 1) * USER_WORDS);
+  }
+
   /**
    * Defers publication of levels between the two calls; the second call publishes them as one step, like one command's
    * (BAT-07).
@@ -460,6 +486,7 @@ export class MarketEngine {
     this.#lookup.prepareToAdd(command);
     const index = allocateRestored(book, command, this.#lookup.user);
     this.#lookup.addLive(index, command);
+    if (command.protectionGroup !== 0) this.#protect(index, command.protectionGroup);
     this.#restored.add(index);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, index);
@@ -499,6 +526,8 @@ export class MarketEngine {
   finishRestore(position: RestoredPosition): void {
     this.#restored.clear();
     continueFrom(this.#book, position, this.#unsorted);
+    this.#book.protection.nowHigh = highWord(position.nowNs);
+    this.#book.protection.nowLow = lowWord(position.nowNs);
     expireSome(this.#book, highWord(position.nowNs), lowWord(position.nowNs), ORDERS_MAX);
     this.#uncrossing.begin();
     this.#uncrossing.work(Number.POSITIVE_INFINITY);
@@ -518,6 +547,7 @@ export class MarketEngine {
   /** Checks every invariant; for tests and boot. @throws InvariantError */
   checkInvariants(): void {
     checkBook(this.#book, this.#ids);
+    this.#book.protection.check();
     this.#triggers.check();
   }
 
@@ -542,7 +572,9 @@ export class MarketEngine {
   }
 
   #passTo(high: number, low: number): void {
-    const { expiries } = this.#book;
+    const { expiries, protection } = this.#book;
+    protection.nowHigh = high;
+    protection.nowLow = low;
     if (!isBefore(high, low, expiries.wakeHigh, expiries.wakeLow)) {
       expireSome(this.#book, high, low, this.#expiredPerPoll);
       this.#book.commitDepth();
@@ -571,7 +603,17 @@ export class MarketEngine {
       return REJECT_CODE.REQUEST_TOO_OLD;
     const rests = command.triggerKind === TRIGGER.none && (command.tif === TIF.gtc || command.tif === TIF.gtd);
     const hasRoom = !rests || this.#book.ownSide(command.side).fits(command.price, command.quantity);
-    return hasRoom && this.#book.orders.count < this.#ordersMax ? 0 : REJECT_CODE.INVALID_ORDER;
+    if (!hasRoom || this.#book.orders.count >= this.#ordersMax) return REJECT_CODE.INVALID_ORDER;
+    return command.protectionGroup === 0 ? 0 : this.refusalOfMember(this.#lookup.user, command.protectionGroup);
+  }
+
+  /** Why a group takes no new order: MMP_FROZEN, INVALID_ORDER where it does not exist; 0: it takes one (MMP-02, MMP-03). */
+  refusalOfMember(user: number, slot: number): RejectCode | 0 {
+    const { protection } = this.#book;
+    const group = protection.find(user, slot);
+    if (group === undefined) return REJECT_CODE.INVALID_ORDER;
+    // mutant: protection-frozen
+    return protection.isFrozen(group) ? REJECT_CODE.MMP_FROZEN : 0;
   }
 
   /** Orders of the node are accepted unless the market is halted: they close what cannot stay open. */
@@ -587,7 +629,14 @@ export class MarketEngine {
     const { orders } = this.#book;
     const index = orders.begin(command, this.#lookup.user, lotsWanted(command), this.#book.nextSequence());
     this.#lookup.addLive(index, command);
+    if (command.protectionGroup !== 0) this.#protect(index, command.protectionGroup);
     return index;
+  }
+
+  /** The order is a member of a group that exists. */
+  #protect(index: number, slot: number): void {
+    const { orders, protection } = this.#book;
+    protection.join(index, must(protection.find(orders.userOf(index), slot), 'the group of an order exists'));
   }
 
   /** Handles a cancel without a live order: parks it for its create, or rejects it. */

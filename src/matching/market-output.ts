@@ -8,10 +8,10 @@
  */
 import { assert, must } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { FillGroup, OrderEnd, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
+import type { FillGroup, OrderEnd, ProtectionLimit, RollbackReason, Side, TriggerKind } from '../core/order-terms.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { highWord, isBefore, lowWord } from '../core/time-words.ts';
-import type { Sequence } from '../core/units.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import type { RetriedPublication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import { copyStruct } from '../schema/fields.ts';
@@ -31,6 +31,8 @@ import {
   OrderRestored,
   OrderTriggered,
   ParkedCancelExpired,
+  ProtectionEnded,
+  ProtectionTriggered,
   TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import type { CancelCommand, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
@@ -349,6 +351,43 @@ export class MarketOutput implements MarketEvents {
       OrderCancelPending.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
       OrderCancelPending.setOrder(v, at, order);
       OrderCancelPending.setMarketIndex(v, at, this.#marketIndex);
+      publication.commit();
+    }
+  }
+
+  protectionTriggered(
+    sequence: Sequence,
+    user: Int32Array,
+    slot: number,
+    limit: ProtectionLimit,
+    frozenUntilNs: bigint,
+  ): void {
+    this.#count(sequence);
+    for (const publication of this.#listeners) {
+      const at = publication.claim(ProtectionTriggered.typeId, ProtectionTriggered.bytes);
+      const v = publication.views;
+      ProtectionTriggered.setSequence(v, at, sequence);
+      ProtectionTriggered.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+      ProtectionTriggered.setFrozenUntilNs(v, at, frozenUntilNs as TimestampNs);
+      ProtectionTriggered.setMarketIndex(v, at, this.#marketIndex);
+      ProtectionTriggered.setSlot(v, at, slot);
+      ProtectionTriggered.setLimit(v, at, limit);
+      v.i32.set(user, (at + ProtectionTriggered.userAt) >>> 2);
+      publication.commit();
+    }
+  }
+
+  protectionEnded(sequence: Sequence, user: Int32Array, slot: number, trip: Sequence): void {
+    this.#count(sequence);
+    for (const publication of this.#listeners) {
+      const at = publication.claim(ProtectionEnded.typeId, ProtectionEnded.bytes);
+      const v = publication.views;
+      ProtectionEnded.setSequence(v, at, sequence);
+      ProtectionEnded.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+      ProtectionEnded.setTrip(v, at, trip);
+      ProtectionEnded.setMarketIndex(v, at, this.#marketIndex);
+      ProtectionEnded.setSlot(v, at, slot);
+      v.i32.set(user, (at + ProtectionEnded.userAt) >>> 2);
       publication.commit();
     }
   }

@@ -64,7 +64,7 @@ const STATE = 15;
 const ID_BYTES_SHIFT = 24;
 
 /**
- * `hasChildren`, and `waits` while it is in triggers.ts; `wasConditional` permanently, because such an order cannot be
+ * `isMember` of a group of protection (protection.ts). `hasChildren`, and `waits` while it is in triggers.ts; `wasConditional` permanently, because such an order cannot be
  * a parent (TRG-06); `isWatched` while it is in the heap of the expiry watch. `hasOwnTimes` and `isFar` (an id stored
  * apart) belong to the pool.
  */
@@ -75,6 +75,7 @@ export const MARK = {
   isWatched: 0x8_0000,
   hasOwnTimes: 0x10_0000,
   isFar: 0x20_0000,
+  isMember: 0x40_0000,
 } as const;
 /** Everything but state and end. */
 const MARKS = ~0xffff;

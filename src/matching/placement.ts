@@ -37,6 +37,7 @@ function placePlain(book: Book, index: number): void {
     return;
   }
   const left = book.match(index, bound, wanted);
+  book.endTripped();
   if (left === 0) exhausted(book, index);
   else if (tif === TIF.ioc || tif === TIF.fok) book.end(index, ORDER_END.immediateOrCancel);
   else settleDown(book, index, bound);
@@ -58,7 +59,7 @@ function settleDown(book: Book, index: number, bound: number): void {
 
 function canFill(book: Book, index: number, bound: number, wanted: number): boolean {
   const side = book.orders.sideOf(index);
-  if (!book.preventsSelfTrades) return book.otherSide(side).canFill(bound, wanted);
+  if (!book.preventsSelfTrades && !book.protection.hasMembers) return book.otherSide(side).canFill(bound, wanted);
   return sizeOf(book, index, { price: bound, lots: wanted, ...NO_MONEY }).isComplete;
 }
 
@@ -90,11 +91,14 @@ interface Allowed extends Money {
  * included in `lots`.
  */
 export function matchSized(book: Book, index: number, size: Size, after: Allowed): void {
-  const { orders } = book;
   const bound = book.boundOf(index);
-  const side = orders.sideOf(index);
   book.match(index, bound, size.lots);
-  if (!book.preventsSelfTrades || size.lots === after.lots) return;
+  if (book.preventsSelfTrades && size.lots !== after.lots) cancelOwnBehind(book, index, bound, after);
+  book.endTripped();
+}
+
+function cancelOwnBehind(book: Book, index: number, bound: number, after: Allowed): void {
+  const side = book.orders.sideOf(index);
   const makers = book.otherSide(side);
   while (
     makers.crosses(bound) &&

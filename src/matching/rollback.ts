@@ -6,6 +6,7 @@
  *   is filled, cancel received         ended userRequested   (d) the same
  *   is filled, total reduced (e)       stays filled *        stays filled
  *   is filled, IOC or FOK              ended atFault         (c) ended rolledBack
+ *   is filled, its group has tripped   ended atFault         ended marketMakerProtection (MMP-03)
  *   is filled, past its expiry         ended atFault         (d) ended expired
  *   is filled, GTC or GTD              ended atFault         (b) at its old place, by its old priority
  *   awaits more release, GTC or GTD    ended atFault         (b) as if it were filled
@@ -23,12 +24,13 @@
 import { assert } from '../core/assert.ts';
 import { isAtFault, ORDER_END, type OrderEnd, ROLLBACK_REASON, type RollbackReason, TIF } from '../core/order-terms.ts';
 import { highWord, lowWord } from '../core/time-words.ts';
-import type { TimestampNs } from '../core/units.ts';
+import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Book } from './book.ts';
 import type { MarketEvents, RollbackCommand } from './commands.ts';
 import { endIfDue } from './expired-orders.ts';
 import type { OrderPool } from './order-pool.ts';
-import { ORDER_STATE } from './order-records.ts';
+import { MARK, ORDER_STATE } from './order-records.ts';
+import type { ProtectionGroup } from './protection.ts';
 import type { Triggers } from './triggers.ts';
 import type { Uncrossing } from './uncross.ts';
 
@@ -57,10 +59,19 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   const price = trades.price[at] as number;
   const ofMaker = { index: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
   const ofTaker = { index: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
+  const group = book.orders.hasMark(maker, MARK.isMember) ? book.protection.groupOf(maker) : null;
   const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
   reverse(place, takerLeaves ? ofTaker : ofMaker);
   reverse(place, takerLeaves ? ofMaker : ofTaker);
+  if (group !== null && !isAtFault(ofMaker.reason)) uncount(place, group, tradeId);
   place.uncrossing.begin();
+}
+
+/** A fill that is undone, and not by the fault of its protected maker, no longer counts for its group (MMP-03). */
+function uncount({ book, events }: RollbackPlace, group: ProtectionGroup, tradeId: number): void {
+  const { trip } = group;
+  if (book.protection.rolledBack(group, tradeId))
+    events.protectionEnded(book.nextSequence(), group.key, group.slot, trip as Sequence);
 }
 
 interface Reversal {
@@ -148,6 +159,8 @@ function firstFault(orders: OrderPool, { index, reason }: Reversal): RollbackRea
 function endInsteadOfReturn(book: Book, index: number, nowNs: TimestampNs): OrderEnd | null {
   const { orders } = book;
   if (neverRests(book, index)) return ORDER_END.rolledBack;
+  // mutant: protection-no-return
+  if (orders.hasMark(index, MARK.isMember) && book.protection.isOver(index)) return ORDER_END.marketMakerProtection;
   if (book.expiries.hasPassed(index, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;
   const side = book.ownSide(orders.sideOf(index));
   return side.fits(orders.priceOf(index), orders.remaining(index)) ? null : ORDER_END.rolledBack;

@@ -16,6 +16,7 @@ import { RAW_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
 import type { Book } from './book.ts';
+import { MARK } from './order-records.ts';
 
 interface Bounds {
   /** The worst price. */
@@ -40,6 +41,7 @@ export function sizeOf(book: Book, index: number, bounds: Bounds): Size {
   const side = book.orders.sideOf(index);
   const makers = book.otherSide(side);
   const hadLots = book.orders.filledOf(index) > 0;
+  if (book.protection.hasMembers) book.protection.beginScan();
   let lots = 0;
   let money = 0n;
   for (
@@ -62,14 +64,23 @@ export function sizeOf(book: Book, index: number, bounds: Bounds): Size {
   return { lots, isComplete: false, money };
 }
 
-/** Lots at a level that the order could match; with self-trade prevention those of other owners (AMB-37). */
+/**
+ * Lots at a level that the order could match; with self-trade prevention those of other owners (AMB-37). Not those that
+ * protection takes off the book during the match, so levels are visited in the order in which they are matched (MMP-03).
+ */
 function offeredAt(book: Book, level: number, index: number): number {
-  const makers = book.otherSide(book.orders.sideOf(index));
-  if (!book.preventsSelfTrades) return makers.levelQuantity(level);
+  const { orders, protection } = book;
+  const makers = book.otherSide(orders.sideOf(index));
+  if (!book.preventsSelfTrades && !protection.hasMembers) return makers.levelQuantity(level);
+  const price = makers.levelPrice(level);
   let lots = 0;
-  // mutant: fill-or-kill-own-orders
-  for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
-    if (!book.isSameOwner(maker, index)) lots += book.orders.remaining(maker);
+  for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker)) {
+    // mutant: fill-or-kill-own-orders
+    if (book.preventsSelfTrades && book.isSameOwner(maker, index)) continue;
+    const left = orders.remaining(maker);
+    const isMember = orders.hasMark(maker, MARK.isMember);
+    if (!isMember || protection.meets(maker, orders.userOf(index), left, price)) lots += left;
+  }
   return lots;
 }
 

@@ -1785,6 +1785,51 @@ const RING_AND_BOOK: readonly Mutant[] = [
   },
 ];
 
+const PROTECTION: readonly Mutant[] = [
+  {
+    breaks: 'fills against the own user do not count for protection',
+    site: 'protection-own-fills',
+    change: condition('false'),
+    caughtBy: 'test/matching/protection',
+  },
+  {
+    breaks: 'a group trips when a limit is reached',
+    site: 'protection-limit',
+    change: returns('null'),
+    caughtBy: 'test/matching/protection',
+  },
+  {
+    breaks: 'members rest no longer before the next fill',
+    site: 'protection-off-the-book',
+    change: removed,
+    caughtBy: 'test/matching/protection',
+  },
+  {
+    breaks: 'a frozen group takes no new member',
+    site: 'protection-frozen',
+    change: returns('0'),
+    caughtBy: 'test/matching/protection',
+  },
+  {
+    breaks: 'fill-or-kill leaves out what protection takes off during its match',
+    site: 'protection-scan',
+    change: removed,
+    caughtBy: 'test/matching/protection',
+  },
+  {
+    breaks: 'a fill that was rolled back no longer counts for protection',
+    site: 'protection-rollback',
+    change: condition('group.freeze === null'),
+    caughtBy: 'test/matching/protection',
+  },
+  {
+    breaks: 'what was a member at a trip does not return to the book',
+    site: 'protection-no-return',
+    change: removed,
+    caughtBy: 'test/matching/protection',
+  },
+];
+
 const LIQUIDATION: readonly Mutant[] = [
   {
     breaks: 'no trade moves an order of the node while the oracle is young',
@@ -2600,6 +2645,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MATCHING,
   ...SESSIONS,
   ...MARGIN,
+  ...PROTECTION,
   ...LIQUIDATION,
   ...ORDERS,
   ...MARKET_DATA,

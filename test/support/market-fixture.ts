@@ -18,8 +18,9 @@ import {
   type TriggerKind,
 } from '../../src/core/order-terms.ts';
 import { highWord, lowWord } from '../../src/core/time-words.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import { SECOND_NS, type TimestampNs } from '../../src/core/units.ts';
 import type { MarketEngine, MarketEngineOptions } from '../../src/matching/market-engine.ts';
+import type { ProtectionTerms } from '../../src/matching/protection.ts';
 import { NO_BOUND, type Room } from '../../src/order/order-codec.ts';
 import {
   BUY,
@@ -55,6 +56,8 @@ export interface OrderWords {
   readonly parent?: string;
   /** It is reduce-only, with this room. */
   readonly reduceOnly?: Room;
+  /** Slot of its group of protection. */
+  readonly group?: number;
 }
 
 /** How a market order is sized; fill-or-kill by `tif`. */
@@ -240,6 +243,12 @@ export class MarketFixture {
     return levels;
   }
 
+  /** Defines slot 1 of a user, or gives it other limits: none, and a window of a second, if left out; reset by hand. */
+  protect(user: string, terms: Partial<ProtectionTerms>, resetTrip = 0): void {
+    const none = { windowNs: SECOND_NS, frozenNs: 0n, maxFills: null, maxLots: null, maxMoney: null, minMoney: 0n };
+    this.engine.setProtection({ ...keyOf(user, 'any'), slot: 1, terms: { ...none, ...terms }, resetTrip });
+  }
+
   get #now(): TimestampNs {
     return this.nowNs as TimestampNs;
   }
@@ -268,6 +277,7 @@ export class MarketFixture {
           (words.reduceOnly === undefined ? 0 : ORDER_FLAG.reduceOnly),
         room: words.reduceOnly ?? NO_BOUND,
         parentId: words.parent ?? '',
+        protectionGroup: words.group ?? 0,
         ...triggerOf(words),
         ...terms,
       }),

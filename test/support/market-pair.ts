@@ -36,6 +36,7 @@ import {
   restart,
 } from './reference-book.ts';
 import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-order.ts';
+import type { ReferenceProtection } from './reference-protection.ts';
 import type { ReferenceLimits } from './reference-state.ts';
 
 const SEQUENCE_GAP = 1_000;
@@ -245,6 +246,14 @@ export class MarketPair {
     return this.compare();
   }
 
+  /** @param terms null: the group is removed. @param isReset the freeze in force is over. */
+  setProtection(user: string, slot: number, terms: ReferenceProtection | null, isReset = false): void {
+    const resetTrip = isReset ? (this.reference.groupOf(user, slot)?.freeze?.trip ?? 0) : 0;
+    const command = { ...keyOf(user, 'any'), slot, terms, resetTrip };
+    this.#call((engine) => engine.setProtection(command));
+    this.reference.setProtection(user, slot, terms, resetTrip);
+  }
+
   setStatus(status: MarketStatus): void {
     this.reference.status = status;
     this.#setRules();
@@ -355,7 +364,7 @@ export class MarketPair {
   /** An engine with everything that was kept, before its restore is finished. */
   #rebuilt(
     recorder: MarketRecorder,
-    { orders, remembered, rules, watermarks }: Kept,
+    { orders, remembered, rules, watermarks, groups }: Kept,
     backwards: boolean,
   ): MarketEngine {
     const engine = this.#newEngine(recorder, 11);
@@ -369,6 +378,8 @@ export class MarketPair {
       const { words, userAt } = keyOf(user, 'any');
       engine.restoreWatermark(words, userAt, creationNs);
     }
+    for (const { user, slot, terms, freeze } of groups)
+      engine.restoreProtection({ ...keyOf(user, 'any'), slot, terms: terms as ReferenceProtection, freeze });
     const inOrder = [...orders];
     if (backwards) inOrder.reverse().sort((a, b) => Number(a.parent !== null) - Number(b.parent !== null));
     for (const order of inOrder) restore(engine, order);
@@ -446,6 +457,7 @@ function restore(engine: MarketEngine, order: ReferenceOrder): void {
     timestampLow: lowWord(order.timestampNs),
     expiryHigh: highWord(order.expiryNs),
     expiryLow: lowWord(order.expiryNs),
+    protectionGroup: order.group?.terms === null ? 0 : (order.group?.slot ?? 0),
   });
 }
 

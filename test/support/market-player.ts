@@ -49,6 +49,8 @@ interface Theme {
   readonly isCalm: boolean;
   /** Most orders are over at the next full second, all at once. */
   readonly isShort: boolean;
+  /** Orders in a group of protection. */
+  readonly memberShare: number;
 }
 
 type Action = keyof typeof MIXED;
@@ -72,6 +74,7 @@ const MIXED = {
   rebuild: 1,
   nibble: 0,
   reserve: 1,
+  protect: 2,
 };
 
 const THEMES: readonly Theme[] = [
@@ -85,6 +88,7 @@ const THEMES: readonly Theme[] = [
     actions: MIXED,
     isCalm: false,
     isShort: false,
+    memberShare: 8,
   },
   {
     users: ['ada', 'bob'],
@@ -96,6 +100,7 @@ const THEMES: readonly Theme[] = [
     actions: { ...MIXED, cancel: 5, cancelAll: 1, rollback: 8, settle: 14, answer: 12, rules: 2, nibble: 16 },
     isCalm: true,
     isShort: false,
+    memberShare: 8,
   },
   {
     users: ['ada', 'bob'],
@@ -107,6 +112,7 @@ const THEMES: readonly Theme[] = [
     actions: { ...MIXED, rollback: 12, settle: 10, answer: 6, restart: 4 },
     isCalm: true,
     isShort: false,
+    memberShare: 8,
   },
   {
     users: ['ada', 'bob', 'cyd'],
@@ -118,6 +124,19 @@ const THEMES: readonly Theme[] = [
     actions: { ...MIXED, create: 70, replace: 20, cancel: 4, cancelAll: 1, rollback: 10, answer: 8, tick: 0, rules: 1 },
     isCalm: false,
     isShort: true,
+    memberShare: 3,
+  },
+  {
+    users: ['ada', 'bob', 'cyd'],
+    prices: 4,
+    oddPriceShare: 64,
+    hugeQuantityShare: 64,
+    childShare: 12,
+    triggerShare: 12,
+    actions: { ...MIXED, create: 60, cancel: 4, cancelAll: 1, rollback: 8, settle: 6, rules: 2, protect: 8 },
+    isCalm: true,
+    isShort: false,
+    memberShare: 2,
   },
 ];
 
@@ -176,6 +195,7 @@ export class MarketPlayer {
     rest: (dealer) => this.#pair.comeToRest(dealer.pick([0, 0, ORDER_END.marginInsufficient])),
     rebuild: () => this.#pair.rebuildAtRest(),
     nibble: (dealer) => this.#nibble(dealer),
+    protect: (dealer) => this.#protect(dealer),
     reserve: (dealer) => this.#pair.reserveTradeIds(dealer.pick([1, 2, 100])),
   };
 
@@ -212,8 +232,42 @@ export class MarketPlayer {
     const flags = terms.flags | (dealer.oneIn(12) ? ORDER_FLAG.nodeMade : 0);
     const creationNs = this.#pair.nowNs - dealer.pick([0n, 1n, 1_000n, 2n * SECOND_NS, DAY_NS]);
     const expiryNs = terms.tif === TIF.gtd ? this.#goodTill(dealer) : creationNs + LIFE_NS;
-    const whole = { ...terms, flags, creationNs, expiryNs };
+    const whole = { ...terms, ...this.#membership(terms.user, dealer), flags, creationNs, expiryNs };
     this.#pair.create(isChild ? this.#asChild(whole, dealer) : whole);
+  }
+
+  /** Mostly of a group that there is. */
+  #membership(user: string, dealer: Dealer): { readonly protectionGroup?: number } {
+    if (!dealer.oneIn(this.#theme.memberShare)) return {};
+    const own = this.#pair.reference.groups.filter((group) => group.user === user);
+    return { protectionGroup: own.length === 0 || dealer.oneIn(16) ? 1 : dealer.pick(own).slot };
+  }
+
+  /** Defines a group, changes its limits, resets it, or removes it. */
+  #protect(dealer: Dealer): void {
+    const user = dealer.pick(this.#theme.users);
+    const slot = dealer.pick([1, 2]);
+    const group = this.#pair.reference.groupOf(user, slot);
+    const kind = dealer.below(6);
+    if (group !== undefined && group.terms !== null && kind < 2)
+      this.#pair.setProtection(user, slot, group.terms, true);
+    else if (kind === 2 && dealer.oneIn(4)) this.#removeGroup(user, slot);
+    else
+      this.#pair.setProtection(user, slot, {
+        windowNs: dealer.pick([10n, 100n, SECOND_NS, 60n * SECOND_NS]),
+        frozenNs: dealer.pick([0n, 5n, 50n, SECOND_NS]),
+        maxFills: dealer.pick([null, 1, 2, 3]),
+        maxLots: dealer.pick([null, 1n, 5n, 12n]),
+        maxMoney: dealer.pick([null, 3_000n, 20_000n]),
+        minMoney: dealer.pick([0n, 2_000n, 5_000n]),
+      });
+  }
+
+  /** The gateway removes no group that has orders. */
+  #removeGroup(user: string, slot: number): void {
+    const group = this.#pair.reference.groupOf(user, slot);
+    const hasOrders = this.#pair.reference.orders.some((order) => order.group === group);
+    if (group !== undefined && !hasOrders && group.freeze === null) this.#pair.setProtection(user, slot, null);
   }
 
   /** Takes a little from an order that has children. */

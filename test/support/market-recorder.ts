@@ -138,6 +138,14 @@ export class MarketRecorder implements MarketEvents {
   activated(...values: Parameters<MarketEvents['activated']>): void {
     this.told.push(['activated', ...values]);
   }
+  protectionTriggered(
+    ...[sequence, user, slot, limit, untilNs]: Parameters<MarketEvents['protectionTriggered']>
+  ): void {
+    this.told.push(['protectionTriggered', sequence, userOf(user, 0), slot, limit, untilNs]);
+  }
+  protectionEnded(...[sequence, user, slot, trip]: Parameters<MarketEvents['protectionEnded']>): void {
+    this.told.push(['protectionEnded', sequence, userOf(user, 0), slot, trip]);
+  }
   tradeIdsReserved(...values: Parameters<MarketEvents['tradeIdsReserved']>): void {
     this.told.push(['tradeIdsReserved', ...values]);
   }
@@ -179,6 +187,8 @@ export interface Terms {
   readonly parentId: string;
   /** Of a reduce-only order; without bound unless given. */
   readonly room?: Room;
+  /** Slot of its group; none unless given. */
+  readonly protectionGroup?: number;
 }
 
 /** What a create has by default: a good-till-cancelled limit order of sub-account 0. */
@@ -193,6 +203,7 @@ export const PLAIN_TERMS = {
   budget: 0,
   triggerKind: TRIGGER.none as TriggerKind,
   triggerPrice: 0,
+  protectionGroup: 0,
   parentId: '',
 } as const;
 
@@ -225,6 +236,7 @@ export function newOrder(terms: Terms): NewOrderCommand {
     budget: terms.budget,
     triggerKind: terms.triggerKind,
     triggerPrice: terms.triggerPrice,
+    protectionGroup: terms.protectionGroup ?? 0,
     parentIdBytes: terms.parentId.length,
     parentWords: zeroFilled(terms.parentId),
   };

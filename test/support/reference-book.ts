@@ -28,6 +28,7 @@ import {
   type ReferenceOrder,
   type ReferenceTrade,
 } from './reference-order.ts';
+import { passGroup, type ReferenceGroup } from './reference-protection.ts';
 import { isNamed, type Name, RAW_MAX, ReferenceUncrossing, type Remembered } from './reference-state.ts';
 
 interface Change extends Name {
@@ -81,7 +82,8 @@ export class ReferenceBook extends ReferenceUncrossing {
     }
     const parent = this.#parentOf(terms) ?? null;
     this.ids.take(terms);
-    const order = orderOf(terms, ++this.sequence, parent);
+    const group = this.groupOf(terms.user, terms.protectionGroup ?? 0) ?? null;
+    const order = orderOf(terms, ++this.sequence, parent, group);
     if (order.state === 'placing' && isPostOnly(order) && this.wouldTake(order)) {
       this.ids.remember({ ...order, wasCancelled: true });
       this.told.push(['createRefused', order.sequence, terms.requestId, 'WOULD_CROSS']);
@@ -287,6 +289,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     this.nowNs = nowNs;
     this.expire(this.limits.expiredPerPoll);
     this.tellLevels();
+    for (const group of this.groups) passGroup(group, nowNs);
     for (const { user, orderId } of this.ids.holds.filter((hold) => hold.untilNs <= nowNs))
       this.told.push(['parkedCancelExpired', user, orderId]);
     this.ids.holds = this.ids.holds.filter((hold) => hold.untilNs > nowNs);
@@ -393,6 +396,8 @@ export class ReferenceBook extends ReferenceUncrossing {
       this.#reverse(order, trade, reason, nowNs);
       this.#decide(trade, order);
     }
+    const { group } = trade.maker;
+    if (group !== null && !isAtFault(reasons.maker)) this.uncount(group, tradeId);
     this.beginUncrossing();
     this.tellLevels();
   }
@@ -414,7 +419,8 @@ export class ReferenceBook extends ReferenceUncrossing {
     } else if (isAtFault(fault)) this.end(order, ORDER_END.atFault, { faultReason: fault });
     else if (!canRest(order)) {
       if (state === 'filled') this.end(order, ORDER_END.rolledBack);
-    } else if (!wasResting && order.expiryNs <= nowNs) this.end(order, ORDER_END.expired);
+    } else if (!wasResting && this.isOver(order)) this.end(order, ORDER_END.marketMakerProtection);
+    else if (!wasResting && order.expiryNs <= nowNs) this.end(order, ORDER_END.expired);
     else {
       const back = wasResting ? trade.quantity : left(order);
       if (level + back > RAW_MAX) this.end(order, ORDER_END.rolledBack);
@@ -436,10 +442,14 @@ export class ReferenceBook extends ReferenceUncrossing {
     if (this.ids.spendHold(terms)) return 'ALREADY_CANCELLED';
     if (terms.expiryNs <= terms.receivedNs) return 'ORDER_EXPIRED';
     if (!isNodes && terms.creationNs <= (this.ids.watermarks.get(terms.user) ?? -1n)) return 'REQUEST_TOO_OLD';
-    if (terms.parentId !== '') return this.#refusalOfChild(terms);
     const restsAtOnce = canRest(terms) && terms.triggerKind === TRIGGER.none;
     const level = this.levelOf(terms.side, terms.price);
-    return restsAtOnce && level + BigInt(terms.quantity) > RAW_MAX ? 'INVALID_ORDER' : null;
+    if (restsAtOnce && level + BigInt(terms.quantity) > RAW_MAX) return 'INVALID_ORDER';
+    const slot = terms.protectionGroup ?? 0;
+    const group = this.groupOf(terms.user, slot);
+    if (slot !== 0 && group === undefined) return 'INVALID_ORDER';
+    if (group !== undefined && group.freeze !== null) return 'MMP_FROZEN';
+    return terms.parentId === '' ? null : this.#refusalOfChild(terms);
   }
 
   #refusalOfChild(terms: Terms): string | null {
@@ -504,22 +514,27 @@ export interface Durable {
   readonly orders: ReferenceOrder[];
   /** In the order in which they ended. */
   readonly remembered: Remembered[];
+  /** As rows have them: without the fills. */
+  readonly groups: ReferenceGroup[];
 }
 
 /** What clearing would hand back after a crash. */
 export function durable(book: ReferenceBook): Durable {
   const restored = new Map<ReferenceOrder, ReferenceOrder>();
+  const groups = new Map(book.groups.map((group) => [group, { ...group, fills: [] }]));
   const remembered = [...book.ids.remembered];
   for (const order of book.orders) {
     const lostParent = order.parent !== null && !restored.has(order.parent);
     const parent = order.parent === null ? null : (restored.get(order.parent) ?? null);
     const quantity = lostParent ? enabled(order) : order.quantity;
-    const after = asKept({ ...order, quantity, parent, filled: order.confirmed, spent: order.paid });
+    const group = (order.group && groups.get(order.group)) ?? null;
+    const after = asKept({ ...order, quantity, parent, group, filled: order.confirmed, spent: order.paid });
     const isOrphan = lostParent && quantity === 0n;
-    if (!isOrphan && livesOn(after)) restored.set(order, after);
-    else remembered.push({ ...order, wasCancelled: wasCancelled(order) || (isOrphan && isAlive(order)) });
+    const isOver = book.isOver(order) && (order.quantity === 0n || order.confirmed < order.quantity);
+    if (!isOrphan && !isOver && livesOn(after)) restored.set(order, after);
+    else remembered.push({ ...order, wasCancelled: wasCancelled(order) || isOver || (isOrphan && isAlive(order)) });
   }
-  return { orders: [...restored.values()], remembered };
+  return { orders: [...restored.values()], remembered, groups: [...groups.values()] };
 }
 
 function wasCancelled({ state, end }: ReferenceOrder): boolean {
@@ -552,7 +567,8 @@ export function mayGrow({ activated, quantity }: ReferenceOrder): boolean {
 
 /** Every order is there again, and what crosses is uncrossed. Levels: silence. */
 export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
-  const { orders, remembered } = durable(book);
+  const { orders, remembered, groups } = durable(book);
+  book.groups = groups;
   book.sequence += gap;
   book.lastTradeId += gap;
   book.undecided = [];

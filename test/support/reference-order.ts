@@ -22,6 +22,7 @@ import {
   type TriggerKind,
 } from '../../src/core/order-terms.ts';
 import type { Terms } from './market-recorder.ts';
+import type { ReferenceGroup } from './reference-protection.ts';
 
 export interface ReferenceOrder {
   readonly user: string;
@@ -51,6 +52,8 @@ export interface ReferenceOrder {
   triggerPrice: number;
   /** Of a child, until its parent is over. */
   parent: ReferenceOrder | null;
+  /** The group that protects it, for ever; null for none. */
+  group: ReferenceGroup | null;
   readonly creationNs: bigint;
   timestampNs: bigint;
   /** Of the last replace or amend; null before. */
@@ -85,7 +88,12 @@ export interface ReferenceTrade {
   legs: ReferenceOrder[];
 }
 
-export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder | null): ReferenceOrder {
+export function orderOf(
+  terms: Terms,
+  sequence: number,
+  parent: ReferenceOrder | null,
+  group: ReferenceGroup | null,
+): ReferenceOrder {
   const waits = terms.triggerKind !== 0;
   return {
     user: terms.user,
@@ -110,6 +118,7 @@ export function orderOf(terms: Terms, sequence: number, parent: ReferenceOrder |
     triggerKind: terms.triggerKind,
     triggerPrice: terms.triggerPrice,
     parent,
+    group,
     creationNs: terms.creationNs,
     timestampNs: terms.creationNs,
     revisionNs: null,

@@ -34,6 +34,17 @@ import {
   type Walk,
 } from './reference-order.ts';
 
+import {
+  endFreeze,
+  fillOf,
+  limitReached,
+  metBy,
+  newGroup,
+  passGroup,
+  type ReferenceGroup,
+  type ReferenceProtection,
+} from './reference-protection.ts';
+
 // The ids of the reference book that no live order has: remembered ones, watermarks and held cancels (AMB-08, AMB-25).
 
 const LIFE_NS = 30n * 86_400n * 1_000_000_000n;
@@ -132,6 +143,10 @@ export class ReferenceState {
   undecided: ReferenceTrade[] = [];
   tellQueue: ReferenceOrder[] = [];
   placeQueue: ReferenceOrder[] = [];
+  /** Groups of protection, those that were removed left out. */
+  groups: ReferenceGroup[] = [];
+  /** Those that tripped in the match in hand. */
+  #tripped: ReferenceGroup[] = [];
   /** Users at fault in rollbacks since the book was whole last, with the reason of the first (AMB-32). */
   faults: Map<string, RollbackReason> = new Map();
   /** What came back crosses: no level is published until it is uncrossed. */
@@ -153,6 +168,11 @@ export class ReferenceState {
     for (const copy of copies.values()) if (copy.parent !== null) copy.parent = copyOf(copy.parent);
     const { status, selfTradePrevention, collar, nowNs, sequence, lastTradeId, levelsTold } = this;
     Object.assign(clone, { status, selfTradePrevention, collar, nowNs, sequence, lastTradeId, levelsTold });
+    const groups = new Map(
+      [...this.groups, ...this.orders.map(({ group }) => group)].map((group) => [group, group && { ...group }]),
+    );
+    for (const copy of copies.values()) copy.group = groups.get(copy.group) ?? null;
+    clone.groups = this.groups.map((group) => groups.get(group) as ReferenceGroup);
     clone.orders = [...copies.values()];
     clone.undecided = this.undecided.map((trade) => ({
       ...trade,
@@ -193,6 +213,7 @@ export class ReferenceState {
     }
     this.#match(order, size.lots);
     this.#cancelOwn(order, { ...walk, wanted: wanted === null ? null : wanted - size.lots });
+    this.endTripped();
     this.#settleDown(order, size);
   }
 
@@ -239,7 +260,67 @@ export class ReferenceState {
       wanted -= quantity;
       this.trade(maker, taker, quantity, taker.tif !== TIF.fok ? 0 : wanted === 0n ? 2 : 1);
       this.exhaust(maker);
+      this.protect(maker, taker, quantity);
     }
+  }
+
+  // ---- protection
+
+  /** @param terms null: the group is removed. @param resetTrip the freeze of this trip is over; 0 for none. */
+  setProtection(user: string, slot: number, terms: ReferenceProtection | null, resetTrip = 0): void {
+    const known = this.groupOf(user, slot);
+    const group = known ?? newGroup(user, slot);
+    group.terms = terms;
+    if (terms === null) {
+      endFreeze(group);
+      this.groups = this.groups.filter((each) => each !== group);
+    } else {
+      if (known === undefined) this.groups.push(group);
+      if (group.freeze?.trip === resetTrip) endFreeze(group);
+    }
+  }
+
+  groupOf(user: string, slot: number): ReferenceGroup | undefined {
+    return this.groups.find((group) => group.user === user && group.slot === slot);
+  }
+
+  /** Counts the last trade for its maker; all members are off the book before the next one if it reaches a limit. */
+  protect(maker: ReferenceOrder, taker: ReferenceOrder, lots: bigint): void {
+    const { group, price } = maker;
+    if (group === null || group.terms === null || group.user === taker.user) return;
+    passGroup(group, this.nowNs);
+    group.fills = [...group.fills, fillOf(group, { tradeId: this.lastTradeId, ns: this.nowNs, lots, price })];
+    const limit = limitReached(group, group.fills);
+    if (group.freeze !== null || limit === 0) return;
+    const trip = ++this.sequence;
+    const untilNs = group.terms.frozenNs === 0n ? 0n : this.nowNs + group.terms.frozenNs;
+    group.freeze = { untilNs, trip };
+    group.trip = trip;
+    this.told.push(['protectionTriggered', trip, group.user, group.slot, limit, untilNs]);
+    for (const order of this.orders) if (order.group === group && order.state === 'resting') order.state = 'placing';
+    this.#tripped.push(group);
+  }
+
+  endTripped(): void {
+    for (const group of this.#tripped.splice(0))
+      for (const order of this.orders.filter((each) => each.group === group))
+        if (this.orders.includes(order) && isAlive(order)) this.end(order, ORDER_END.marketMakerProtection);
+  }
+
+  /** It was a member at the last trip. */
+  isOver({ group, sequence }: ReferenceOrder): boolean {
+    return group !== null && sequence < group.trip;
+  }
+
+  /** A fill of the group's was undone by no fault of its own. */
+  uncount(group: ReferenceGroup, tradeId: number): void {
+    passGroup(group, this.nowNs);
+    const left = group.fills.filter((fill) => fill.tradeId !== tradeId);
+    const isIn = left.length < group.fills.length;
+    group.fills = left;
+    if (!isIn || group.freeze === null || limitReached(group, left) !== 0) return;
+    group.freeze = null;
+    this.told.push(['protectionEnded', ++this.sequence, group.user, group.slot, group.trip]);
   }
 
   /** At the maker's price. */
@@ -293,7 +374,8 @@ export class ReferenceState {
       if (isEnough) break;
       if (this.isDue(maker)) due.push(maker);
       const isOwn = owner !== null && owner.user === maker.user && owner.subAccount === maker.subAccount;
-      if (this.isDue(maker) || (this.selfTradePrevention && isOwn)) continue;
+      // A protected order may be gone before it is reached.
+      if (this.isDue(maker) || maker.group !== null || (this.selfTradePrevention && isOwn)) continue;
       offered += left(maker);
       worth += left(maker) * BigInt(maker.price);
     }
@@ -327,7 +409,9 @@ export class ReferenceState {
   }
 
   #offeredTo(order: ReferenceOrder): ReferenceOrder[] {
-    return this.#reachableBy(order).filter((maker) => !this.isOwn(order, maker));
+    for (const group of this.groups) passGroup(group, this.nowNs);
+    const makers = this.#reachableBy(order).filter((maker) => !this.isOwn(order, maker));
+    return metBy(order, makers, left);
   }
 
   end(
@@ -546,6 +630,8 @@ export class ReferenceUncrossing extends ReferenceState {
     else {
       this.trade(older, younger, least([left(older), left(younger)]), 0);
       for (const order of [older, younger]) this.exhaust(order);
+      this.protect(older, younger, this.undecided.at(-1)?.quantity ?? 0n);
+      this.endTripped();
     }
   }
 

@@ -46,6 +46,7 @@ const COLUMNS: Columns = {
   sequence: null,
   priority: null,
   parent: null,
+  group: null,
   creationNs: null,
   timestampNs: null,
   revisionNs: null,

@@ -1,6 +1,6 @@
 /** Generated from schemas/messages.fbs by `npm run generate`. Do not edit. */
 import type { OrderId, UserId } from '../../core/ids.ts';
-import type { FillGroup, OrderEnd, OrderKind, QuoteChangeKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
+import type { FillGroup, OrderEnd, ProtectionLimit, OrderKind, QuoteChangeKind, RollbackReason, Side, SignatureVerdict, Tif, TriggerKind, TriggerState } from '../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../core/units.ts';
 import type { Views } from '../../core/views.ts';
 import { copyStruct, type FieldSink, plainJson, readBytes, readText, readUser, writeBytes, writeTextField, writeUser } from '../fields.ts';
@@ -3396,6 +3396,184 @@ export const QuoteSetEnded = {
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(QuoteSetEnded.read(v, at)),
+} as const;
+
+/** The plain form of ProtectionTriggered. */
+export interface ProtectionTriggeredFields {
+  readonly kind: 'protectionTriggered';
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly frozenUntilNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly slot: number;
+  readonly limit: ProtectionLimit;
+}
+
+/**
+ * A fill, the last event of the market before this, took a group of orders to a limit (MMP-03): its members are off the book from here
+ * on, and end behind the fills of the same taker. `sequence` names the trip; `frozen_until_ns` is 0 where only a reset ends the freeze.
+ */
+export const ProtectionTriggered = {
+  typeId: 23,
+  bytes: 64,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  frozenUntilNsAt: 16,
+  frozenUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setFrozenUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  frozenUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  frozenUntilNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setFrozenUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  userAt: 28,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 28),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 28, value);
+  },
+  slot: (v: Views, at: number): number => v.u8[at + 60] as number,
+  setSlot: (v: Views, at: number, value: number): void => {
+    v.u8[at + 60] = value;
+  },
+  limit: (v: Views, at: number): ProtectionLimit => v.u8[at + 61] as ProtectionLimit,
+  setLimit: (v: Views, at: number, value: number): void => {
+    v.u8[at + 61] = value;
+  },
+  read: (v: Views, at: number): ProtectionTriggeredFields => ({
+    kind: 'protectionTriggered',
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    frozenUntilNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+    user: readUser(v, at + 28),
+    slot: v.u8[at + 60] as number,
+    limit: v.u8[at + 61] as ProtectionLimit,
+  }),
+  write: (v: Views, at: number, fields: Omit<ProtectionTriggeredFields, 'kind'>): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.u64[(at + 16) >>> 3] = fields.frozenUntilNs;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 28, fields.user);
+    v.u8[at + 60] = fields.slot;
+    v.u8[at + 61] = fields.limit;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.text(readUser(v, at + 28));
+    to.number(v.u8[at + 60] as number);
+    to.number(v.u8[at + 61] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(ProtectionTriggered.read(v, at)),
+} as const;
+
+/** The plain form of ProtectionEnded. */
+export interface ProtectionEndedFields {
+  readonly kind: 'protectionEnded';
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly trip: Sequence;
+  readonly marketIndex: number;
+  readonly user: UserId;
+  readonly slot: number;
+}
+
+/** Fills that were rolled back took a frozen group below its limits: the freeze of this trip is over. */
+export const ProtectionEnded = {
+  typeId: 24,
+  bytes: 64,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  trip: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
+  setTrip: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  userAt: 28,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 28),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 28, value);
+  },
+  slot: (v: Views, at: number): number => v.u8[at + 60] as number,
+  setSlot: (v: Views, at: number, value: number): void => {
+    v.u8[at + 60] = value;
+  },
+  read: (v: Views, at: number): ProtectionEndedFields => ({
+    kind: 'protectionEnded',
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    trip: v.f64[(at + 16) >>> 3] as Sequence,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+    user: readUser(v, at + 28),
+    slot: v.u8[at + 60] as number,
+  }),
+  write: (v: Views, at: number, fields: Omit<ProtectionEndedFields, 'kind'>): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.f64[(at + 16) >>> 3] = fields.trip;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 28, fields.user);
+    v.u8[at + 60] = fields.slot;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.text(readUser(v, at + 28));
+    to.number(v.u8[at + 60] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(ProtectionEnded.read(v, at)),
 } as const;
 
 /** The plain form of MarketAck. */
