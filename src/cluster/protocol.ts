@@ -58,6 +58,8 @@ export interface ProtocolOptions {
   readonly dataVersion: string;
   /** Reads a record. Null when it is damaged or has another sequence in its header. */
   readonly readHead: (bytes: Uint8Array, sequence: number) => RecordHead | null;
+  /** Hash of the own journal's record at a sequence; null where it is not there any more. Absent: only the last ones are known. */
+  readonly ownHash?: (sequence: number) => Uint8Array | null;
 }
 
 interface OwnRecord {
@@ -353,10 +355,15 @@ export class Protocol {
     this.#shortfall.read(end, nowNs);
     const last = this.#lastBytes;
     const isBehind = this.#state === 'joining' || this.#state === 'following';
-    if (isBehind && end === this.#given.sequence - 1 && last !== null) {
-      // Whether the own last record follows the stream's end is read first; where nothing is left before it, appending decides.
-      if (!this.#hashes.has(end) && end >= this.#first) this.#compareFrom = end;
-      else if (this.#shortfall.isLong(nowNs)) this.#act('endsOneBelow');
+    // Whether it is the end of the own history is read first: a stream that was made anew, and is led by another node, moves on, and
+    // is never proven to end below.
+    const isComparable = isBehind && end >= this.#first && !this.#hashes.has(end);
+    // mutant: end-of-another-history
+    if (isComparable && this.#ownHash(end) !== null) this.#compareFrom = end;
+    // With a tail the own journal reaches further than one record, and the last but one is stored.
+    if (isBehind && end === this.#given.sequence - 1 && last !== null && this.#tail === null) {
+      // Where nothing is left before it, appending decides.
+      if (this.#compareFrom === null && this.#shortfall.isLong(nowNs)) this.#act('endsOneBelow');
       return;
     }
     if (this.#shortfall.isProven(nowNs)) {
@@ -415,7 +422,7 @@ export class Protocol {
 
   /** A record at a sequence that clearing has. */
   #compare(sequence: number, bytes: Uint8Array): void {
-    const known = this.#hashes.get(sequence) ?? this.#hashBefore(sequence);
+    const known = this.#ownHash(sequence);
     if (known === null) return;
     if (!isEqual(hashOf(bytes), known)) {
       this.#act('otherBytes', { sequence, bytes, dataVersion: '' });
@@ -423,6 +430,11 @@ export class Protocol {
     }
     this.#remember(sequence, known);
     if (sequence === this.#given.sequence) this.#isVerified = true;
+  }
+
+  /** Of a record that clearing has; null where it is not known. */
+  #ownHash(sequence: number): Uint8Array | null {
+    return this.#hashes.get(sequence) ?? this.#hashBefore(sequence) ?? this.#options.ownHash?.(sequence) ?? null;
   }
 
   /** What the own last record names as the one before it; null for another sequence. */
@@ -753,10 +765,6 @@ export class Protocol {
         return;
       case 'hand over':
         this.#handOver();
-        return;
-      case 'hand over or stop':
-        if (this.#standbys.best(this.#now.monotonicNs, leaseNs(this.#options.leaseMs)) !== null) this.#handOver();
-        else this.#finish(0, 'STOPPED', 'stopped, without a standby');
         return;
       case 'learn the outcome':
       case 'stop after 5 s':

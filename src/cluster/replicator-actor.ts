@@ -74,6 +74,8 @@ interface ReplicatorActorOptions {
   readonly snapshots: { readonly everyMs: number; readonly keep: number };
   /** Records of the own journal that the stream did not take (storage/dropped-records.ts). */
   readonly dropped: { readonly names: () => readonly string[]; readonly acknowledge: () => readonly string[] };
+  /** Nothing is asked of this thread any more. */
+  readonly closed: () => void;
   readonly log: (level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>, text: string) => void;
   readonly measured: ReplicatorMeasures;
 }
@@ -214,6 +216,7 @@ export class ReplicatorActor implements Actor {
     this.#replicator?.close();
     void this.#stream?.close();
     this.#options.link.close();
+    this.#options.closed();
   }
 
   halt(): void {

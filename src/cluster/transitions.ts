@@ -50,7 +50,6 @@ export type Action =
   | 'hand over'
   | 'learn the outcome'
   | 'stop'
-  | 'hand over or stop'
   | 'stop after 5 s'
   | 'stop without the stream'
   | 'fault';
@@ -179,7 +178,7 @@ export const TRANSITIONS: Readonly<Record<Happening, Row>> = {
     'stop',
     'learn the outcome',
     'hand over',
-    'hand over or stop',
+    'hand over',
     'stop after 5 s',
     'stop without the stream',
   ),

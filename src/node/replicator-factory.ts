@@ -6,13 +6,15 @@ import { ReplicatorActor, type ReplicatorMeasures } from '../cluster/replicator-
 import { fitnessOf } from '../cluster/server-fitness.ts';
 import { CLEARING, MARKET_DATA, REPLICATOR } from '../core/actor-names.ts';
 import { must } from '../core/assert.ts';
+import type { Sequence } from '../core/units.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { Leadership } from '../runtime/leadership.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import type { MetricsWriter } from '../runtime/metrics.ts';
 import { VERSION } from '../runtime/version.ts';
 import { acknowledgeDropped, droppedRecords } from '../storage/dropped-records.ts';
-import { DATA_VERSION } from '../storage/environment.ts';
+import { DATA_VERSION, openReader, type StorageReader } from '../storage/environment.ts';
+import { journalBounds, storedHashAt } from '../storage/journal.ts';
 import { peerChannel } from './peer-channel.ts';
 import { settingsOf } from './worker-settings.ts';
 
@@ -27,6 +29,7 @@ function createReplicator(wiring: ActorWiring): ReplicatorActor {
     const line = { level, time: new Date().toISOString(), name: REPLICATOR, event: 'cluster', ...facts, msg: text };
     lane.write(`${JSON.stringify(line)}\n`);
   };
+  const journal = new OwnJournal(settings.dataDirectory, settings.mapBytes);
   const channel = peerChannel<ToMain | ToStream>(`${settings.peerName} cluster`);
   return new ReplicatorActor({
     name: REPLICATOR,
@@ -40,6 +43,7 @@ function createReplicator(wiring: ActorWiring): ReplicatorActor {
       standby: cluster.confirm.includes('standby'),
       dataVersion,
       readHead,
+      ownHash: (sequence) => journal.hashAt(sequence),
       home: cluster.home,
       ...cluster.advertise,
     },
@@ -72,9 +76,35 @@ function createReplicator(wiring: ActorWiring): ReplicatorActor {
       names: () => droppedRecords(settings.dataDirectory),
       acknowledge: () => acknowledgeDropped(settings.dataDirectory),
     },
+    closed: () => journal.close(),
     log,
     measured: measuresOf(wiring.metrics),
   });
+}
+
+/** The own journal as this thread reads it: opened at the first question, which few nodes ever have. */
+class OwnJournal {
+  readonly #directory: string;
+  readonly #mapBytes: number;
+  #reader: StorageReader | null = null;
+
+  constructor(directory: string, mapBytes: number) {
+    this.#directory = directory;
+    this.#mapBytes = mapBytes;
+  }
+
+  /** Of a record; null where it is not there, or pruned. */
+  hashAt(sequence: number): Uint8Array | null {
+    this.#reader ??= openReader(this.#directory, { mapBytes: this.#mapBytes });
+    const { firstSequence, lastSequence } = journalBounds(this.#reader);
+    if (firstSequence === 0 || sequence < firstSequence || sequence > lastSequence) return null;
+    return Uint8Array.from(storedHashAt(this.#reader, sequence as Sequence));
+  }
+
+  close(): void {
+    void this.#reader?.close();
+    this.#reader = null;
+  }
 }
 
 /** Names: gateway/metrics/metric-names.ts. */

@@ -1,4 +1,4 @@
-// tier: full, 90 s
+// tier: full, 150 s
 /** Servers that have lost what they acknowledged (cluster.md 12, 14): the nodes stop, and the stream gets it back from a journal. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -111,5 +111,71 @@ suite('a stream that has lost records', { skip, timeout: 300_000 }, () => {
     assert.match(foreign.stderr, /two histories/);
     await log.close();
     damaged.close();
+  });
+
+  test('a foreign record at its end ends every node, and the stream is made anew from the longest journal', async () => {
+    assert.ok('path' in program);
+    const home = temporaryDirectory();
+    const [a, b] = [join(home, 'a'), join(home, 'b')];
+    const servers = await NatsServers.start(program.path, { cluster: 'venue' });
+    const commands = new ClusterCommands(servers);
+    const made = await commands.run('a', 'cluster', 'init', '--max-gib', '1');
+    assert.equal(made.code, 0, made.stderr);
+    const leader = commands.launch('a', a);
+    await leader.until('leading');
+    const standby = commands.launch('b', b);
+    await standby.until('following');
+    const log = await logOf(servers);
+    // A program with the credentials of a node, between two records of the leader.
+    const foreign = Buffer.from('not a record');
+    await eventually(async () => {
+      const info = await log.info();
+      return info !== null && (await log.append(foreign, info.end)).kind === 'stored';
+    });
+    const { end = 0 } = (await log.info()) ?? {};
+    assert.equal(await leader.ended, 75, leader.stderr);
+    assert.equal(await standby.ended, 78, standby.stderr);
+    assert.match(standby.stderr, /DIVERGED/);
+    // Started again, the one that led is refused as well: it neither leads nor waits for ever.
+    for (const [name, directory] of [
+      ['a', a],
+      ['b', b],
+    ] as const) {
+      const again = commands.launch(name, directory);
+      assert.equal(await again.ended, 78, again.stderr);
+      assert.match(again.stderr, /DIVERGED/);
+    }
+    const restored = await commands.run('a', 'cluster', 'restore-stream', a, b);
+    assert.equal(restored.code, 1, 'the stream has lost nothing');
+    await log.close();
+    servers.close();
+
+    // Three servers with empty stores, and the node with the longest journal, alone and without clients.
+    const { lastSequence: ofA } = await withReader(a, journalBounds);
+    const { lastSequence: ofB } = await withReader(b, journalBounds);
+    assert.ok(ofA >= ofB && ofB === end - 1 && ofA <= end, `${ofA}, ${ofB}, ${end}`);
+    const empty = await NatsServers.start(program.path, { cluster: 'venue' });
+    const anew = new ClusterCommands(empty);
+    const alone = anew.launch('a', a, { replication: 'off' });
+    await eventually(async () => (await withReader(a, journalBounds)).lastSequence > ofA);
+    await eventually(() => alone.isReady);
+    assert.equal(await alone.stop(), 0, alone.stderr);
+    const remade = await anew.run('a', 'cluster', 'init', a, '--max-gib', '1');
+    assert.equal(remade.code, 0, remade.stderr);
+    const next = anew.launch('a', a);
+    await next.until('leading');
+    // The other directory ends before the new stream begins, and is made anew.
+    const late = anew.launch('b', b);
+    assert.equal(await late.ended, 78, late.stderr);
+    assert.match(late.stderr, /SNAPSHOT_NEEDED/);
+    const joined = join(home, 'joined');
+    const done = await anew.run('b', 'cluster', 'join', joined);
+    assert.equal(done.code, 0, done.stderr);
+    const follower = anew.launch('b', joined);
+    await follower.until('following');
+    assert.equal((await anew.run('a', 'cluster', 'check')).code, 0);
+    anew.close();
+    await Promise.all([next.ended, follower.ended]);
+    empty.close();
   });
 });

@@ -90,9 +90,8 @@ suite('a cluster that begins with the data of one machine', { skip, timeout: 240
 
   test('behind an upgrade the stream begins anew with the directory of the last leader, and others join that', async () => {
     const directory = join(home, 'b');
-    const stopped = await commands.run('b', 'cluster', 'init', '--next', directory);
-    assert.equal(stopped.code, 1, 'a leader that was stopped has records that nobody has announced');
-    assert.match(stopped.stderr, /not stopped in order/);
+    // The leader was stopped by SIGTERM, without a standby: as after a step-down everything that was announced is in its directory.
+    assert.equal((await auditData(directory, () => undefined)).clean, true);
 
     const b = commands.launch('b', directory);
     await b.until('leading');
@@ -103,6 +102,7 @@ suite('a cluster that begins with the data of one machine', { skip, timeout: 240
     assert.equal(await b.ended, 75);
     const other = await commands.run('b', 'cluster', 'init', '--next', first);
     assert.equal(other.code, 1, 'the directory of a node that was killed');
+    assert.match(other.stderr, /not stopped in order/);
 
     const { sequence, clean } = await auditData(directory, () => undefined);
     assert.equal(clean, true);

@@ -517,6 +517,32 @@ suite('a stream that lost records (cluster.md 7.1)', () => {
     assert.equal(player.count('append'), 0);
   });
 
+  test('a stream that was made anew and moves on below the own journal is of another history: a node with more records ends with 78', () => {
+    for (const isOther of [true, false]) {
+      const player = new ProtocolPlayer({
+        ownHash: (sequence) => player.journal.records[sequence - 1]?.slice(-32) ?? null,
+      });
+      for (let records = 0; records < 6; records += 1) player.journal.add();
+      player.open(6).give({ kind: 'info', first: 1, end: 2 });
+      assert.deepEqual(player.effects.at(-1), { kind: 'get', from: 2 });
+      const bytes = (isOther ? otherChain() : player.journal).records[1];
+      assert.ok(bytes !== undefined);
+      player.give({ kind: 'got', messages: [{ sequence: 2, bytes, dataVersion: '15' }] });
+      assert.equal(player.ending, isOther ? '78 DIVERGED' : 'none');
+    }
+  });
+
+  test('two records below, the last of them a tail: it is not appended, and the node ends with 78', () => {
+    const player = new ProtocolPlayer();
+    for (let records = 0; records < 3; records += 1) player.journal.add();
+    player.open(3, player.journal.make()).give({ kind: 'info', first: 1, end: 2 }).serveGets(2);
+    readsOf(player, 2, null);
+    assert.equal(player.appended.sequence, 3, 'what was stored is appended as a proof, expecting the record before it');
+    player.answer({ kind: 'refused', end: 2 });
+    readsOf(player, 2, null);
+    assert.equal(player.ending, '78 STREAM_LOST_RECORDS');
+  });
+
   test('one record below: a node that follows ends with 75, and appends its last record as it joins', () => {
     const player = ProtocolPlayer.in('following');
     readsOf(player, 2, null);

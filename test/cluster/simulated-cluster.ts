@@ -132,6 +132,7 @@ class SimulatedNode implements StreamReader {
       standby: this.#cluster.options.standby ?? false,
       dataVersion: DATA_VERSION,
       readHead: headOf,
+      ownHash: (sequence) => this.journal[sequence - 1]?.bytes.slice(-32) ?? null,
     });
     stream.connect(this);
     const head = tail === null ? null : headOf(tail.bytes, applied + 1);

@@ -242,7 +242,7 @@ const ROWS: readonly [what: string, happens: (player: ProtocolPlayer) => void, o
         '0 STOPPED',
         'campaigning',
         'handing-over handOver',
-        '0 STOPPED',
+        'handing-over handOver',
         'stalled',
         'handing-over',
       ],
@@ -250,7 +250,16 @@ const ROWS: readonly [what: string, happens: (player: ProtocolPlayer) => void, o
     [
       'SIGTERM, and 5 s without the stream',
       (player) => player.give({ kind: 'terminate' }).pass(5_000).tick(),
-      ['0 STOPPED', '0 STOPPED', '0 STOPPED', '0 STOPPED', '0 STOPPED handOver', '0 STOPPED', '0 STOPPED', '0 STOPPED'],
+      [
+        '0 STOPPED',
+        '0 STOPPED',
+        '0 STOPPED',
+        '0 STOPPED',
+        '0 STOPPED handOver',
+        '0 STOPPED handOver',
+        '0 STOPPED',
+        '0 STOPPED',
+      ],
     ],
     [
       'the own disk fails',

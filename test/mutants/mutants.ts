@@ -2561,6 +2561,12 @@ const CLIENT: readonly Mutant[] = [
 
 const LEADERSHIP: readonly Mutant[] = [
   {
+    breaks: 'a node with more records than a stream of another history ends, and does not join for ever',
+    site: 'end-of-another-history',
+    change: removed,
+    caughtBy: 'test/cluster/protocol',
+  },
+  {
     breaks: 'a standby of a full stream waits for the leader, which has no room either',
     site: 'full-stream-is-no-silence',
     change: removed,

@@ -133,6 +133,11 @@ export class LaunchedNode {
     return this.#stderr;
   }
 
+  /** Whether the line of a start has come. */
+  get isReady(): boolean {
+    return this.#stdout.includes('"event":"ready"') || this.#stdout.includes('ringbook is ready');
+  }
+
   /** Until it has printed this state. */
   async until(state: string): Promise<void> {
     const isThere = (): boolean => this.#stdout.includes(`"state":"${state}"`);
