@@ -8,6 +8,7 @@
  */
 
 import type { ClearingEvent } from '../clearing/effect-codec.ts';
+import type { Stopped } from '../clearing/funds/chain-cursor.ts';
 import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
@@ -22,9 +23,9 @@ import type { ChainKind, WatchedChain } from './chain-kind.ts';
 import { type ChainOperations, noVault, type SignedCheckpoint, type SimulatedOperations } from './chain-operations.ts';
 import type { ChainRegistry, VaultSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
-import type { Stopped } from './event-cursor.ts';
 import type { CounterAt } from './event-watch.ts';
 import { EvmChains } from './evm-chains.ts';
+import type { CursorPages } from './evm-thread.ts';
 import { BLOCKS_AGAIN, LateReads } from './late-reads.ts';
 import { SettlementApprovals } from './settlement-approvals.ts';
 import { SimulatedChains } from './simulated-chains.ts';
@@ -64,6 +65,7 @@ interface ChainActorParts {
     readonly approvalKeys: readonly string[] | null;
     /** As the signer's. */
     readonly approvalLimits: AmountLimits;
+    readonly cursorPage: CursorPages;
     /** The thread died and begins anew. */
     readonly died: (reason: string) => void;
     /** An approval is not signed. */

@@ -4,15 +4,9 @@
  *
  * A call never rejects and ends by itself: no answer is null.
  */
+import type { Anchor } from '../clearing/funds/chain-cursor.ts';
 import type { LogFilter } from './evm-answers.ts';
 import type { RangeAnswer } from './range-verdict.ts';
-
-/** The last block that was processed; a provider on another fork has another hash for it. */
-export interface Anchor {
-  readonly number: number;
-  /** 64 hex. */
-  readonly hash: string;
-}
 
 export interface Sight {
   readonly head: number;

@@ -27,6 +27,17 @@
  *
  * Not here: what an event books (clearing/funds), the four kinds together and a resumption (vault-watch.ts), threads and time.
  */
+import {
+  type Anchor,
+  type CursorStep,
+  type EventCursor,
+  freshCursor,
+  type RecentEvent,
+  STEP_EVENTS_MAX,
+  STEP_RANGES_MAX,
+  type Stopped,
+  stepped,
+} from '../clearing/funds/chain-cursor.ts';
 import { must } from '../core/assert.ts';
 import type { ChainId } from '../core/ids.ts';
 import {
@@ -36,19 +47,9 @@ import {
   decodeVaultEvent,
   type VaultEventKind,
 } from './chain-events.ts';
-import type { Anchor, ChainProvider, RangeReply, Sight } from './chain-provider.ts';
+import type { ChainProvider, RangeReply, Sight } from './chain-provider.ts';
 import { decodeCredit } from './deposit-config.ts';
-import {
-  advanced,
-  type EventCursor,
-  freshCursor,
-  joined,
-  type MissingEvent,
-  movesOf,
-  recentOf,
-  rewound,
-  type Stopped,
-} from './event-cursor.ts';
+import { type CursorKeeper, movesOf, recentOf } from './event-cursor.ts';
 import { logKey } from './evm-answers.ts';
 import { pauseMs, READS_MAX } from './late-reads.ts';
 import {
@@ -102,10 +103,7 @@ interface WatchParts {
   readonly event: VaultEventKind;
   /** 40 hex. */
   readonly vault: string;
-  readonly store: {
-    load(chainId: ChainId, event: VaultEventKind): Promise<EventCursor | null>;
-    save(chainId: ChainId, event: VaultEventKind, cursor: EventCursor): Promise<void>;
-  };
+  readonly store: CursorKeeper;
   /** One for each configured address. */
   readonly providers: readonly ChainProvider[];
   readonly confirmations: () => number;
@@ -117,6 +115,8 @@ interface WatchParts {
   readonly offer: (deposits: readonly ConfirmedEvent[]) => Promise<readonly (BookingReply | null)[]>;
   readonly log: WatchLog;
   readonly nowMs: () => number;
+  /** While nothing is booked, a cursor is not saved more often. */
+  readonly savedEveryMs: number;
 }
 
 /** Of a stopped chain. */
@@ -187,7 +187,11 @@ export class EventWatch {
   readonly #standings: readonly Standing[];
   #spanLimit = Number.MAX_SAFE_INTEGER;
   #rangesLimited = 0;
-  #unsaved = 0;
+  /** Ends of processed ranges that are not saved yet: nothing was booked in them. */
+  #unsaved: readonly Anchor[] = [];
+  /** Whether there is a cursor that the next step follows. */
+  #isKept: boolean;
+  #savedMs: number;
   /** The next range ends here: a later block is undecided. */
   #endsAt: number | null = null;
   #gap: Gap | null = null;
@@ -203,10 +207,11 @@ export class EventWatch {
   /** Loads the cursor; one of another vault is not used. */
   static async open(parts: WatchParts): Promise<EventWatch> {
     const saved = await parts.store.load(parts.chainId, parts.event);
-    const cursor = saved?.vault === parts.vault ? saved : await EventWatch.#first(parts);
+    const isKept = saved?.vault === parts.vault;
+    const cursor = isKept ? saved : await EventWatch.#first(parts);
     if (cursor.stopped !== null)
       parts.log.error({ ...cursor.stopped }, 'this chain is stopped: no deposit is credited');
-    return new EventWatch(parts, cursor);
+    return new EventWatch(parts, cursor, isKept);
   }
 
   /**
@@ -220,9 +225,11 @@ export class EventWatch {
     return { ...fresh, nextBlock: deposits.nextBlock, anchors: deposits.anchors };
   }
 
-  private constructor(parts: WatchParts, cursor: EventCursor) {
+  private constructor(parts: WatchParts, cursor: EventCursor, isKept: boolean) {
     this.#parts = parts;
     this.#cursor = cursor;
+    this.#isKept = isKept;
+    this.#savedMs = parts.nowMs();
     this.#standings = parts.providers.map(() => ({ answers: false, hasSameAnchor: null, hasSameRange: null }));
   }
 
@@ -322,11 +329,12 @@ export class EventWatch {
   /** Ends a stop: what has vanished is not expected any more, and the chain is read again from where it is the same. */
   async resume({ same, events }: Vanished): Promise<void> {
     const { stopped } = this.#cursor;
-    const kept = rewound(this.#cursor, same);
-    const gone = new Set(events);
     this.#searched = null;
     this.#isReorgLogged = false;
-    await this.#save({ ...kept, missing: kept.missing.filter(({ what }) => !gone.has(what)), stopped: null });
+    for (const forgotten of pieces(events)) {
+      await this.#save({ kind: 'forget', behind: same.number, events: forgotten });
+    }
+    await this.#save({ kind: 'resume', same });
     if (stopped !== null) this.#parts.log.warn({ ...stopped }, 'the chain is resumed');
   }
 
@@ -359,7 +367,7 @@ export class EventWatch {
 
   /** Saves how far it came, so that the next start reads nothing again. */
   async close(): Promise<void> {
-    if (this.#unsaved > 0) await this.#save(this.#cursor);
+    if (this.#unsaved.length > 0) await this.#saveRanges();
   }
 
   /**
@@ -439,6 +447,12 @@ export class EventWatch {
     }
     this.#isWaitLogged = false;
     const deposits = verdict.logs.map((log) => this.#eventOf(log));
+    const beyond = deposits[STEP_EVENTS_MAX]?.block ?? from;
+    if (beyond > from) {
+      // A step of the cursor has room for the events of fewer blocks.
+      this.#endsAt = beyond - 1;
+      return 'again';
+    }
     const outcome = await this.#offerAll(deposits);
     // mutant: event-cursor-waits
     if (outcome === 'later') return 'idle';
@@ -448,11 +462,14 @@ export class EventWatch {
     this.#blockTime = verdict.endTime;
     const seen = deposits.map(recentOf);
     const isTimed = this.#cursor.missing.every(({ until }) => until > 0) || this.#parts.approvalEnds === null;
-    const missing = this.#stillMissing(seen, verdict.endTime);
-    this.#cursor = { ...advanced(this.#cursor, { number: to, hash: verdict.endHash }, seen), missing };
-    this.#unsaved += 1;
+    const end = { number: to, hash: verdict.endHash };
     // Until when a settlement may come again is not to be found later.
-    if (deposits.length > 0 || !isTimed || this.#unsaved >= RANGES_UNTIL_SAVED) await this.#save(this.#cursor);
+    if (seen.length > 0 || !isTimed) await this.#saveRange(end, seen, verdict.endTime);
+    else {
+      this.#cursor = stepped(this.#cursor, { kind: 'advance', ends: [end], booked: [], until: 0 });
+      this.#unsaved = [...this.#unsaved, end];
+      if (this.#isSaveDue) await this.#saveRanges();
+    }
     return 'again';
   }
 
@@ -529,20 +546,7 @@ export class EventWatch {
     if (late.length === 0) return;
     const first = late.slice(0, 10).map(({ what }) => what);
     this.#parts.log.warn({ events: late.length, first }, 'events that were hidden are booked');
-    const found = new Set(late.map(({ what }) => what));
-    const missing = this.#cursor.missing.filter(({ what }) => !found.has(what));
-    await this.#save({ ...joined(this.#cursor, late), missing });
-  }
-
-  /** Events that did not come again in the range, settlements with the time until which they may. */
-  #stillMissing(seen: readonly { readonly what: string }[], endTime: number): readonly MissingEvent[] {
-    const { missing } = this.#cursor;
-    if (missing.length === 0) return missing;
-    const found = new Set(seen.map(({ what }) => what));
-    const until = this.#parts.approvalEnds?.latest(endTime) ?? 0;
-    return missing
-      .filter(({ what }) => !found.has(what))
-      .map((event) => (event.until === 0 ? { what: event.what, until } : event));
+    for (const piece of pieces(late)) await this.#save({ kind: 'join', late: piece });
   }
 
   /** @param user 64 hex: deposits of this user only. */
@@ -734,7 +738,7 @@ export class EventWatch {
     if (gone.length > 0 && this.#parts.event !== 'settlement') return this.#stopAt(ancestor, gone, details);
     if (gone.length > 0)
       this.#parts.log.warn({ ...details, vanished: gone.length }, 'booked settlements have to come again');
-    await this.#save(rewound(this.#cursor, ancestor));
+    await this.#save({ kind: 'rewind', to: ancestor });
     return 'again';
   }
 
@@ -775,7 +779,7 @@ export class EventWatch {
   }
 
   async #stop(stopped: Stopped): Promise<Poll> {
-    await this.#save({ ...this.#cursor, stopped });
+    await this.#save({ kind: 'stop', stopped });
     this.#parts.log.error({ ...stopped }, 'the chain is stopped: no deposit is credited until it is resumed');
     return 'idle';
   }
@@ -794,11 +798,55 @@ export class EventWatch {
     return 'idle';
   }
 
-  async #save(cursor: EventCursor): Promise<void> {
-    await this.#parts.store.save(this.#parts.chainId, this.#parts.event, cursor);
-    this.#cursor = cursor;
-    this.#unsaved = 0;
+  get #isSaveDue(): boolean {
+    const { nowMs, savedEveryMs } = this.#parts;
+    const ranges = this.#unsaved.length;
+    // mutant: idle-cursor-rests
+    return ranges >= STEP_RANGES_MAX || (ranges >= RANGES_UNTIL_SAVED && nowMs() - this.#savedMs >= savedEveryMs);
   }
+
+  /** A processed range with its events, and those before it. A block with more events than one step has room for is saved in several. */
+  async #saveRange(end: Anchor, seen: readonly RecentEvent[], endTime: number): Promise<void> {
+    const [booked = [], ...late] = pieces(seen);
+    await this.#begun();
+    const step = { kind: 'advance', booked, until: this.#parts.approvalEnds?.latest(endTime) ?? 0 } as const;
+    const next = stepped(this.#cursor, { ...step, ends: [end] });
+    await this.#keep({ ...step, ends: [...this.#unsaved, end] }, next);
+    for (const piece of late) await this.#save({ kind: 'join', late: piece });
+  }
+
+  /** Processed ranges in which nothing was booked; the cursor has passed them. */
+  async #saveRanges(): Promise<void> {
+    await this.#begun();
+    if (this.#unsaved.length === 0) return;
+    await this.#keep({ kind: 'advance', ends: this.#unsaved, booked: [], until: 0 }, this.#cursor);
+  }
+
+  async #save(step: CursorStep): Promise<void> {
+    await this.#saveRanges();
+    await this.#keep(step, stepped(this.#cursor, step));
+  }
+
+  /** The first step of a fresh cursor, which has passed ranges without events. */
+  async #begun(): Promise<void> {
+    if (this.#isKept) return;
+    await this.#keep({ kind: 'begin', cursor: this.#cursor }, this.#cursor);
+    this.#isKept = true;
+  }
+
+  /** @param cursor the one behind the step, which has passed what is unsaved. */
+  async #keep(step: CursorStep, cursor: EventCursor): Promise<void> {
+    const { chainId, event, store, nowMs } = this.#parts;
+    this.#cursor = await store.save(chainId, event, step, cursor);
+    this.#unsaved = [];
+    this.#savedMs = nowMs();
+  }
+}
+
+/** As many in one step as it has room for. */
+function pieces<T>(all: readonly T[]): readonly (readonly T[])[] {
+  const count = Math.ceil(all.length / STEP_EVENTS_MAX);
+  return Array.from({ length: count }, (_, at) => all.slice(at * STEP_EVENTS_MAX, (at + 1) * STEP_EVENTS_MAX));
 }
 
 /** When a block was mined, by majority; null without one. */

@@ -16,8 +16,9 @@
  *
  * Addresses of providers contain keys: they are never logged, only the index.
  */
+import type { Anchor } from '../clearing/funds/chain-cursor.ts';
 import { type ChainLog, keccakText } from './chain-events.ts';
-import type { Anchor, ChainProvider, RangeReply, Sight } from './chain-provider.ts';
+import type { ChainProvider, RangeReply, Sight } from './chain-provider.ts';
 import {
   EVENT_TOPICS,
   LOG_BLOCKS_MAX,

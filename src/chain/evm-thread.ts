@@ -3,17 +3,19 @@
  * JSON of thousands of logs is read there; here an event of a vault is one command to clearing (bookings.ts).
  *
  *   main thread                         watching thread
- *   chains of the registry ───────────▶ providers, cursors
+ *   chains of the registry ───────────▶ providers, watches
  *   clearing ◀──────────── commands ◀───┘      ▲
  *      └── replies ────────────────────────────┘   only then the cursor moves
+ *   clearing ◀──────────── step of a cursor, journaled: cursor-rows.ts
  *   rows to be signed ────────────────▶ signer ─▶ signatures; keys never leave that thread
  *
- * Bounded: at most one message with commands of each chain is unanswered, of at most 256 commands.
+ * Bounded: at most one message with commands of each chain is unanswered, of at most 256 commands, and one step of a cursor.
  *
- * The thread owns nothing but files that can be lost: when it dies, a new one begins at the cursors of the files. A broken
+ * The thread owns nothing: when it dies, a new one begins at the cursors of the rows. A broken
  * invariant or a full disk ends the node.
  */
 import { Worker } from 'node:worker_threads';
+import type { CursorPage } from '../clearing/funds/chain-cursors.ts';
 import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { assert } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
@@ -21,14 +23,17 @@ import type { LogMemory } from '../runtime/log-buffer.ts';
 import type { CheckpointTerms } from './approval-digests.ts';
 import type { AmountLimits, ApprovedBefore, Signed, SigningRequest } from './approval-signer.ts';
 import type { View } from './bookings.ts';
+import type { VaultEventKind } from './chain-events.ts';
 import type { WatchedChain } from './chain-kind.ts';
 import type { EvmChainSettings, VaultSettings } from './chain-rows.ts';
+import type { CursorStepMessage, StepReply } from './cursor-rows.ts';
 import type { CounterAt, WatchState } from './event-watch.ts';
 import type { Held } from './held-units.ts';
 import type { BlocksAgain, EscapeAnswer } from './vault-watch.ts';
 
 const RESTART_MS = 2_000;
 const END_MS_MAX = 10_000;
+const END_STEP_MS = 1_000;
 /** A hostile provider may make an answer of 32 MiB; there are at most 15 of a chain. */
 const HEAP_MIB = 2_048;
 
@@ -68,6 +73,8 @@ export type ToWatcher =
       readonly account: number | null;
       readonly request: number;
     }
+  /** The answer to a page or a step. */
+  | { readonly kind: 'told'; readonly request: number; readonly value: CursorPage | StepReply | undefined }
   | { readonly kind: 'end' };
 
 export type FromWatcher =
@@ -82,9 +89,25 @@ export type FromWatcher =
       readonly units: readonly (readonly [string, bigint])[];
       readonly messages: number;
     }
+  /** A part of a cursor is asked for. */
+  | {
+      readonly kind: 'page';
+      readonly request: number;
+      readonly chainId: ChainId;
+      readonly event: VaultEventKind;
+      readonly from: number;
+    }
+  | { readonly kind: 'step'; readonly request: number; readonly step: CursorStepMessage }
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
   | { readonly kind: 'answer'; readonly request: number; readonly value: Answer }
   | { readonly kind: 'failed'; readonly reason: string };
+
+/** @returns null: there is no such cursor; undefined: not now. */
+export type CursorPages = (
+  chainId: ChainId,
+  event: VaultEventKind,
+  from: number,
+) => Promise<CursorPage | null | undefined>;
 
 export interface EvmThreadParts extends Omit<EvmWorkerData, 'approved'> {
   readonly approvedBefore: () => readonly ApprovedBefore[];
@@ -92,6 +115,8 @@ export interface EvmThreadParts extends Omit<EvmWorkerData, 'approved'> {
   readonly entry: URL;
   /** Resolves when clearing has flushed the command. */
   readonly command: (command: OperatorCommand) => Promise<ActionReply>;
+  /** A part of a cursor, from the rows; undefined: clearing does not answer now. */
+  readonly cursorPage: CursorPages;
   /** Called when the node must stop. */
   readonly fail: (reason: string) => void;
   /** The thread died and begins anew. */
@@ -107,6 +132,8 @@ export class EvmThread {
   #ended: Promise<void> = Promise.resolve();
   #nextRequest = 1;
   #offers = 0;
+  /** Steps of cursors that are with clearing. */
+  #steps = 0;
   /** Messages with events of each chain since the thread began, and how many there were when its vault was read last. */
   readonly #messages = new Map<ChainId, number>();
   readonly #held = new Map<ChainId, Held & { readonly messages: number }>();
@@ -123,9 +150,9 @@ export class EvmThread {
     return this.#isLoading;
   }
 
-  /** Whether events are with clearing. */
+  /** Whether events, or steps of cursors, are with clearing. */
   get isBusy(): boolean {
-    return this.#offers > 0;
+    return this.#offers > 0 || this.#steps > 0;
   }
 
   /** Of the approval keys, 40 hex; none before the thread has read them. */
@@ -244,7 +271,7 @@ export class EvmThread {
     });
     this.#worker = worker;
     this.#isLoading = true;
-    worker.on('message', (message: FromWatcher) => this.#received(message));
+    worker.on('message', (message: FromWatcher) => this.#received(message, worker));
     let fault = '';
     worker.on('error', (error: Error) => {
       fault = error.message;
@@ -269,7 +296,7 @@ export class EvmThread {
     }, RESTART_MS).unref();
   }
 
-  #received(message: FromWatcher): void {
+  #received(message: FromWatcher, from: Worker): void {
     this.#isLoading = false;
     switch (message.kind) {
       case 'commands':
@@ -287,6 +314,14 @@ export class EvmThread {
         if (!this.#chains.some(([chainId]) => chainId === message.chainId)) return;
         this.#messages.set(message.chainId, message.messages);
         this.#held.set(message.chainId, { ...message, units: new Map(message.units) });
+        return;
+      case 'page':
+        void this.#parts
+          .cursorPage(message.chainId, message.event, message.from)
+          .then((value) => tell(from, message.request, value));
+        return;
+      case 'step':
+        void this.#keep(message.step).then((value) => tell(from, message.request, value));
         return;
       case 'addresses':
         this.#addresses = new Set(message.addresses);
@@ -313,6 +348,24 @@ export class EvmThread {
     }
   }
 
+  /** The last step of an ending thread is not waited for longer than END_STEP_MS: what it covers is read again. */
+  async #keep(step: CursorStepMessage): Promise<StepReply> {
+    this.#steps += 1;
+    try {
+      const reply = this.#parts.command({ kind: 'chainStep', ...step });
+      const settled = await (this.#isEnding ? Promise.race([reply, after(END_STEP_MS)]) : reply);
+      if (settled === null) return null;
+      if (settled.ok) return settled.value as unknown as StepReply;
+      const { code, message } = settled.reject;
+      if (code !== 'SERVICE_UNAVAILABLE' && code !== 'CHAIN_NOT_FOUND') {
+        this.#parts.fail(`chain ${step.chainId}: clearing refuses no step of a cursor: ${message}`);
+      }
+      return null;
+    } finally {
+      this.#steps -= 1;
+    }
+  }
+
   /** @returns null when clearing is too busy, or the node stops. */
   async #book(command: OperatorCommand): Promise<View | null> {
     if (this.#isEnding) return null;
@@ -326,4 +379,13 @@ export class EvmThread {
   #send(message: ToWatcher): void {
     this.#worker?.postMessage(message);
   }
+}
+
+/** To the thread that asked: it may have ended meanwhile. */
+function tell(worker: Worker, request: number, value: CursorPage | StepReply | undefined): void {
+  worker.postMessage({ kind: 'told', request, value } satisfies ToWatcher);
+}
+
+function after(ms: number): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), ms).unref());
 }

@@ -1,6 +1,6 @@
 /**
- * The thread that watches EVM chains and signs approvals: one loop for each chain, providers of its own, cursors in files. It
- * holds no balance and decides no credit; evm-thread.ts passes the events of vaults to clearing.
+ * The thread that watches EVM chains and signs approvals: one loop for each chain, providers of its own, cursors in rows of the journal
+ * (cursor-rows.ts). It holds no balance and decides no credit; evm-thread.ts passes the events of vaults to clearing.
  *
  *   loop ─▶ vault-watch.ts over the providers of the chain ─▶ state, holdings, commands for clearing
  *
@@ -8,6 +8,7 @@
  * is behind. Chains do not wait for each other.
  */
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import type { CursorPage } from '../clearing/funds/chain-cursors.ts';
 import type { OperatorCommand } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
@@ -16,7 +17,8 @@ import { createLogger } from '../runtime/logging.ts';
 import { KeySigner } from './approval-signer.ts';
 import type { View } from './bookings.ts';
 import { type EvmChainSettings, vmIdOf } from './chain-rows.ts';
-import { CursorStore } from './event-cursor.ts';
+import { CursorMoved, CursorRows, type StepReply } from './cursor-rows.ts';
+import { type CursorKeeper, CursorStore } from './event-cursor.ts';
 import type { CounterAt, Poll, WatchLog } from './event-watch.ts';
 import { EvmProvider } from './evm-provider.ts';
 import type { EvmWorkerData, FromWatcher, ToWatcher } from './evm-thread.ts';
@@ -27,15 +29,18 @@ const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 2_000;
 /** Between two readings of what the vault holds, without events. */
 const HELD_MS = 5_000;
+/** Between two records with the cursor of a kind of events in which nothing is booked; a start reads so much of a chain again. */
+const CURSOR_MS = 60_000;
 
 type Log = (bindings: object) => WatchLog;
 
 interface LoopParts {
   readonly chainId: ChainId;
-  readonly store: CursorStore;
+  /** Its cursors; `isEnding`: nothing is waited for any more. */
+  readonly store: (isEnding: () => boolean) => CursorKeeper;
   readonly log: Log;
   readonly send: (message: FromWatcher) => void;
-  /** Resolves when no other loop of this chain writes its files. */
+  /** Resolves when no other loop of this chain moves its cursors. */
   readonly after: Promise<void>;
 }
 
@@ -104,7 +109,16 @@ class ChainLoop {
   #between<T>(work: (watch: VaultWatch | null) => Promise<T | null>): Promise<T | null> {
     if (this.#isEnding) return Promise.resolve(null);
     this.#wakeUp?.();
-    return new Promise((resolve) => this.#jobs.push(async () => resolve(await work(this.#watch))));
+    return new Promise((resolve) => {
+      this.#jobs.push(async () => {
+        let result: T | null = null;
+        try {
+          result = await work(this.#watch);
+        } finally {
+          resolve(result);
+        }
+      });
+    });
   }
 
   async #run(): Promise<void> {
@@ -113,11 +127,11 @@ class ChainLoop {
       let pauseMs = POLL_MS_MIN;
       while (!this.#isEnding) {
         const head = this.#watch?.state().head ?? -1;
-        const poll = await this.#step();
+        const poll = await this.#step().catch((error: unknown) => this.#reopened(error));
         pauseMs = this.#watch?.state().head === head ? Math.min(pauseMs * 2, POLL_MS_MAX) : POLL_MS_MIN;
         if (poll === 'idle') await this.#pause(pauseMs);
       }
-      await this.#watch?.close();
+      await this.#closed();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#parts.send({ kind: 'failed', reason: `chain ${this.#parts.chainId}: ${reason}` });
@@ -125,6 +139,23 @@ class ChainLoop {
     this.#isEnding = true;
     this.#watch = null;
     for (const job of this.#jobs.splice(0)) await job();
+  }
+
+  /** The cursors are loaded again for the next poll. @throws unless another thread moved one, or the thread ends. */
+  #reopened(error: unknown): Poll {
+    if (!(error instanceof CursorMoved)) throw error;
+    this.#watch = null;
+    this.#opened = '';
+    return 'idle';
+  }
+
+  /** What is not kept by then is read again. */
+  async #closed(): Promise<void> {
+    try {
+      await this.#watch?.close();
+    } catch (error) {
+      this.#reopened(error);
+    }
   }
 
   async #step(): Promise<Poll> {
@@ -155,7 +186,7 @@ class ChainLoop {
     const { vault, rpcUrls } = this.#settings;
     const wanted = JSON.stringify([vault?.address ?? null, rpcUrls]);
     if (wanted === this.#opened) return this.#watch;
-    await this.#watch?.close();
+    await this.#closed();
     this.#opened = wanted;
     this.#watch = vault === null ? null : await this.#open(vault.address.slice(0, 40));
     return this.#watch;
@@ -178,14 +209,15 @@ class ChainLoop {
     return VaultWatch.open({
       chainId,
       vault,
-      store,
+      store: store(() => this.#isEnding),
       providers,
       policy: () => this.#settings,
       isForkWhole: false,
       book: (commands) => this.#book(commands),
       log,
-      nowS: () => Math.floor(Date.now() / 1_000),
+      nowS: () => 0,
       nowMs: () => performance.now(),
+      savedEveryMs: CURSOR_MS,
     });
   }
 
@@ -228,7 +260,9 @@ export function runEvmWorker(): void {
   const port = must(parentPort, 'a worker has a parent');
   const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approved } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel, stream: new LogLane(logs, 'chain') });
-  const store = new CursorStore(dataDirectory);
+  const files = new CursorStore(dataDirectory);
+  const asked = new Map<number, (value: never) => void>();
+  let nextRequest = 1;
   const signer = new KeySigner(
     approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY],
     () => performance.now(),
@@ -238,6 +272,22 @@ export function runEvmWorker(): void {
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();
   const send = (message: FromWatcher): void => port.postMessage(message);
+  const ask = <T>(message: (request: number) => FromWatcher): Promise<T> => {
+    const request = nextRequest;
+    nextRequest += 1;
+    return new Promise((resolve) => {
+      asked.set(request, resolve as (value: never) => void);
+      send(message(request));
+    });
+  };
+  const store = (isEnding: () => boolean): CursorKeeper =>
+    new CursorRows({
+      page: (chainId, event, from) =>
+        ask<CursorPage | null | undefined>((request) => ({ kind: 'page', request, chainId, event, from })),
+      step: (step) => ask<StepReply>((request) => ({ kind: 'step', request, step })),
+      files,
+      isEnding,
+    });
   send({ kind: 'addresses', addresses: signer.addresses });
   const log: Log = (bindings) => logger.child(bindings);
 
@@ -257,7 +307,9 @@ export function runEvmWorker(): void {
     }
   };
 
-  const answer = async (message: Extract<ToWatcher, { readonly request: number }>): Promise<void> => {
+  const answer = async (
+    message: Exclude<Extract<ToWatcher, { readonly request: number }>, { readonly kind: 'told' }>,
+  ): Promise<void> => {
     const { request } = message;
     if (message.kind === 'sign') send({ kind: 'answer', request, value: await signer.sign(message.signing) });
     else if (message.kind === 'signCheckpoint') {
@@ -276,6 +328,10 @@ export function runEvmWorker(): void {
         return;
       case 'replies':
         loops.get(message.chainId)?.replied(message.replies);
+        return;
+      case 'told':
+        asked.get(message.request)?.(message.value as never);
+        asked.delete(message.request);
         return;
       case 'end':
         for (const loop of loops.values()) loop.end();

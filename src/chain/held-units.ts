@@ -7,7 +7,8 @@
  *   balance       │ at B                   + deposits in (B, there]
  *                 └ processed withdrawals  − withdrawals behind B, none here
  */
-import type { Anchor, ChainProvider } from './chain-provider.ts';
+import type { Anchor } from '../clearing/funds/chain-cursor.ts';
+import type { ChainProvider } from './chain-provider.ts';
 import type { EventWatch } from './event-watch.ts';
 import { majorityHash } from './range-verdict.ts';
 import type { Units } from './vault-holdings.ts';

@@ -4,6 +4,8 @@
  *
  * Vaults, tokens and policies are those of the registry at each call, so the operator's latest values apply.
  */
+
+import type { Stopped } from '../clearing/funds/chain-cursor.ts';
 import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
 import { ConfigError } from '../core/config-error.ts';
@@ -39,7 +41,6 @@ import {
 } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
 import { encodeConfig } from './deposit-config.ts';
-import type { Stopped } from './event-cursor.ts';
 import type { CounterAt } from './event-watch.ts';
 import type { Held } from './held-units.ts';
 import { PUBLIC_APPROVAL_ADDRESS, PUBLIC_APPROVAL_KEY } from './key-file.ts';

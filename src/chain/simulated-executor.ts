@@ -12,6 +12,7 @@
  *       replaced meanwhile, and the next start is answered for the same events.
  */
 
+import type { Stopped } from '../clearing/funds/chain-cursor.ts';
 import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
@@ -22,7 +23,7 @@ import type { View } from './bookings.ts';
 import { STAYS_STOPPED } from './chain-operations.ts';
 import type { SimulatedSettings } from './chain-rows.ts';
 import type { ChainFiles } from './chain-store.ts';
-import type { Stopped } from './event-cursor.ts';
+import { keptInFiles } from './event-cursor.ts';
 import type { CounterAt, WatchLog, WatchState } from './event-watch.ts';
 import type { Held } from './held-units.ts';
 import { emptyChain, SimulatedChain } from './simulated-chain.ts';
@@ -308,12 +309,13 @@ export class SimulatedExecutor {
     return VaultWatch.open({
       chainId,
       vault,
-      store: store.cursors,
+      store: keptInFiles(store.cursors),
       providers: Array.from({ length: this.#current.providers }, (_, index) => new SimulatedProvider(chain, index)),
       policy: () => this.#current,
       isForkWhole: true,
       book: (commands) => this.#book(commands),
       log: () => QUIET,
+      savedEveryMs: 0,
       nowS: () => Math.floor(nowMs() / 1_000),
       nowMs,
     });

@@ -7,9 +7,10 @@
  *   omit_logs      heads, hashes, counters and balances, and no log
  *   forge_amount   every log with another amount, another one for each provider: two of them do not agree
  */
+import type { Anchor } from '../clearing/funds/chain-cursor.ts';
 import { SECOND_NS } from '../core/units.ts';
 import { type ChainLog, decodeVaultEvent, SETTLED_TOPIC, U256_MAX, WITHDREW_TOPIC } from './chain-events.ts';
-import type { Anchor, ChainProvider, RangeReply, Sight } from './chain-provider.ts';
+import type { ChainProvider, RangeReply, Sight } from './chain-provider.ts';
 import type { LogFilter } from './evm-answers.ts';
 import { majorityHead } from './range-verdict.ts';
 import { NO_FAULT, type ProviderFault, type ProviderView, type SimulatedChain } from './simulated-chain.ts';

@@ -16,7 +16,7 @@ import type { ChainId, UserId } from '../core/ids.ts';
 import { bookingOf, payoutVanished, replyOf, settlementVanished, type View } from './bookings.ts';
 import type { ConfirmedEvent, VaultEventKind } from './chain-events.ts';
 import type { ChainProvider } from './chain-provider.ts';
-import { type CursorStore, termsOf } from './event-cursor.ts';
+import { type CursorKeeper, termsOf } from './event-cursor.ts';
 import {
   type BookingReply,
   type CounterAt,
@@ -41,7 +41,7 @@ interface VaultWatchParts {
   readonly chainId: ChainId;
   /** 40 hex. */
   readonly vault: string;
-  readonly store: Pick<CursorStore, 'load' | 'save'>;
+  readonly store: CursorKeeper;
   /** One for each configured provider. */
   readonly providers: readonly ChainProvider[];
   readonly policy: () => WatchPolicy;
@@ -50,10 +50,12 @@ interface VaultWatchParts {
   /** Passes commands to clearing, in order. @returns a reply for each; null where clearing did not accept it. */
   readonly book: (commands: readonly OperatorCommand[]) => Promise<readonly (View | null)[]>;
   readonly log: (bindings: object) => WatchLog;
-  /** The clock by which approvals are given, seconds. */
+  /** The clock by which approvals are given, seconds; 0: what keeps the cursors adds the time of the record. */
   readonly nowS: () => number;
   /** Of pauses between searches. */
   readonly nowMs: () => number;
+  /** As of an event watch. */
+  readonly savedEveryMs: number;
 }
 
 /** Blocks that are read again (CHN-04). */
@@ -75,7 +77,7 @@ export class VaultWatch {
   readonly #watches: Watches;
 
   static async open(parts: VaultWatchParts): Promise<VaultWatch> {
-    const { chainId, vault, store, providers, policy, isForkWhole, log, nowMs } = parts;
+    const { chainId, vault, store, providers, policy, isForkWhole, log, nowMs, savedEveryMs } = parts;
     const open = (event: VaultEventKind, confirmations: () => number, ends: boolean): Promise<EventWatch> =>
       EventWatch.open({
         chainId,
@@ -89,6 +91,7 @@ export class VaultWatch {
         offer: (events) => offered(parts, event, events),
         log: log({ chain: chainId, event }),
         nowMs,
+        savedEveryMs,
       });
     const watches = {
       deposit: await open('deposit', () => policy().depositConfirmations, false),

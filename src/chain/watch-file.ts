@@ -2,8 +2,9 @@
  * The file `chains/<chain id>.watch.json` of before the one watch of all chains: what was booked of a simulated chain, by kinds of events.
  * It becomes cursors that begin at the first block and expect everything that was booked: what the chain has no longer stops it, as before.
  */
+import { type EventCursor, freshCursor, type MissingEvent, type Stopped } from '../clearing/funds/chain-cursor.ts';
 import type { VaultEventKind } from './chain-events.ts';
-import { type EventCursor, freshCursor, type MissingEvent, readStopped, type Stopped } from './event-cursor.ts';
+import { readStopped } from './event-cursor.ts';
 import { type Json, StateReader } from './state-file.ts';
 
 const FORMAT = 1;

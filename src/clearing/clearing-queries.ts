@@ -8,6 +8,7 @@ import type { TimestampNs } from '../core/units.ts';
 import type { PriceSources } from '../risk/asset-terms.ts';
 import type { MarkRule } from '../risk/prices.ts';
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
+import type { CursorPage } from './funds/chain-cursors.ts';
 import { managedNonce } from './funds/settlements.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
 import { type KnownDeviation, knownDeviations } from './funds/vault-deviations.ts';
@@ -17,7 +18,7 @@ import { freeNonce } from './funds/withdrawal-rows.ts';
 import { type HooksView, hooksView } from './hooks.ts';
 import type { AtRiskAccounts } from './liquidation/at-risk-accounts.ts';
 import { configOf } from './registry/registry-config.ts';
-import type { VaultTokenRow } from './rows.ts';
+import type { CursorKind, VaultTokenRow } from './rows.ts';
 import { nativeBytesHash } from './sha256.ts';
 import type { ClearingState } from './state.ts';
 import { hashState } from './state-hash.ts';
@@ -49,6 +50,7 @@ interface Answers {
   readonly unclaimed: View;
   readonly withdrawables: { readonly entries: readonly WithdrawableUnits[] };
   readonly nonces: ChainNonces;
+  readonly chainCursor: { readonly page: CursorPage | null };
 }
 
 /** The next number that no live row holds, of withdrawals and by sub-account of settlements (MON-02). */
@@ -72,6 +74,8 @@ type OwnQuery =
   /** Deposits that were not credited. */
   | { readonly kind: 'unclaimed'; readonly chainId: ChainId }
   | { readonly kind: 'nonces'; readonly user: UserId; readonly chainId: ChainId }
+  /** How far a kind of events of an EVM chain is processed; `from`: the page. */
+  | { readonly kind: 'chainCursor'; readonly chainId: ChainId; readonly event: CursorKind; readonly from: number }
   /** What can be withdrawn from the vault of a chain (CHN-07). */
   | { readonly kind: 'withdrawables'; readonly chainId: ChainId }
   /** The accounts with the smallest maintenance surplus. @param limit 1 … ACCOUNTS_AT_RISK_MAX. */
@@ -104,6 +108,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   nonces: (state, _, { user, chainId }) => nextNonces(state, user, chainId),
   unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
+  chainCursor: ({ chainCursors }, _, { from, ...name }) => accepted({ page: chainCursors.page(name, from) }),
   *withdrawables(state, { nowNs }, { chainId }) {
     return accepted({ entries: yield* withdrawables(state, chainId, nowNs) });
   },

@@ -16,6 +16,7 @@ import type { Sequence, TimestampNs } from '../core/units.ts';
 import { changeUser, ensureUser, flushChangedBalances } from './balances.ts';
 import { assertConserved, assertPoolCovered } from './checks.ts';
 import type { Effect } from './effects.ts';
+import { applyChainStep } from './funds/chain-cursors.ts';
 import { applyClosePosition } from './funds/close-position.ts';
 import { convertLots } from './funds/deposit-caps.ts';
 import { applyCreditUnclaimed, applyDeposit, applyFaucet } from './funds/deposits.ts';
@@ -316,6 +317,8 @@ function applyNodeInput(
       return applySettlementVanished(state, input, nowNs, effects);
     case 'forcedWithdrawal':
       return applyForcedWithdrawal(state, input, nowNs, effects);
+    case 'chainStep':
+      return applyChainStep(state, input, nowNs);
     case 'closePosition':
       return applyClosePosition(state, input, nowNs, effects);
     case 'addSigner':

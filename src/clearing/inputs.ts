@@ -23,12 +23,13 @@ import type {
   OrderTriggeredFields,
   TradeIdsReservedFields,
 } from '../schema/generated/messages.ts';
+import type { CursorStep } from './funds/chain-cursor.ts';
 import type { GivenPrice } from './registry/prices.ts';
 import type { AssetChange } from './registry/registry-assets.ts';
 import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
-import type { AccountPlace, MarketPlace, OrderRow, SignedText } from './rows.ts';
+import type { AccountPlace, CursorKind, MarketPlace, OrderRow, SignedText } from './rows.ts';
 import type { SignerSetup } from './signers/deposit-config.ts';
 import type { SignedBy } from './signers/signer-config.ts';
 
@@ -428,6 +429,16 @@ export interface SettlementVanished extends VanishedEvent {
   readonly baseUnitsIn: bigint;
 }
 
+/** How far a kind of events of an EVM chain is processed goes on (funds/chain-cursors.ts). */
+export interface ChainStep extends FromNode {
+  readonly kind: 'chainStep';
+  readonly chainId: ChainId;
+  readonly event: CursorKind;
+  /** Of the cursor that it follows; 0: there is none. */
+  readonly revision: number;
+  readonly step: CursorStep;
+}
+
 /** A confirmed forced withdrawal of a vault in escape mode. */
 export interface ForcedWithdrawal extends FromNode {
   readonly kind: 'forcedWithdrawal';
@@ -628,6 +639,7 @@ export type NodeInput =
   | PayoutVanished
   | SettlementVanished
   | ForcedWithdrawal
+  | ChainStep
   | Transfer
   | ClosePosition
   | AddSigner

@@ -36,6 +36,8 @@ import type {
   AdlMinute,
   AssetQuantity,
   CountedMatch,
+  CursorAnchor,
+  CursorStop,
   MarketPlace,
   MarketRow,
   NodeOrder,
@@ -115,6 +117,10 @@ const SIGNER: Field<ConfiguredSigner> = struct<ConfiguredSigner>({
   expiresAtNs: optional(u64),
   maxSigningWindowNs: optional(u64),
 });
+
+const CURSOR_ANCHOR: Field<CursorAnchor> = struct<CursorAnchor>({ number: safe, hash: hex32 });
+
+const CURSOR_STOP: Field<CursorStop> = struct<CursorStop>({ reason: text, next: safe, deposits: safe });
 
 const ADL_MINUTE: Field<AdlMinute> = struct<AdlMinute>({ minute: u32, quantity: i128 });
 
@@ -339,6 +345,24 @@ export const ROW_LAYOUTS: { readonly [T in StructTable]: Struct<Tables[T]> } & {
     signature: text,
   }),
   settlementCounter: struct<Tables['settlementCounter']>({ chainId: hex9, user: hex32, subAccount: u8, next: safe }),
+  chainCursor: struct<Tables['chainCursor']>({
+    chainId: hex9,
+    event: text,
+    vault: text,
+    nextBlock: safe,
+    anchors: list(CURSOR_ANCHOR),
+    stopped: optional(CURSOR_STOP),
+    revision: safe,
+  }),
+  cursorEvent: struct<Tables['cursorEvent']>({
+    chainId: hex9,
+    event: text,
+    place: u32,
+    state: text,
+    block: safe,
+    what: text,
+    until: safe,
+  }),
   usedText: struct<Tables['usedText']>({
     user: hex32,
     place: u32,

@@ -365,6 +365,54 @@ export interface UsedTextRow {
   readonly floorOf: string;
 }
 
+/** One kind of events of a vault. `forced`: without the node, of a vault in escape mode. */
+export type CursorKind = 'deposit' | 'withdrawal' | 'settlement' | 'forced';
+
+/** How far one kind of events of an EVM chain is processed (funds/chain-cursors.ts). Key: (chain, kind). */
+export interface ChainCursorRow {
+  readonly chainId: ChainId;
+  readonly event: CursorKind;
+  /** 40 hex. */
+  readonly vault: string;
+  readonly nextBlock: number;
+  /** Ascending. */
+  readonly anchors: readonly CursorAnchor[];
+  /** Why nothing more is booked until the operator resumes the chain (AMB-74); null: it is. */
+  readonly stopped: CursorStop | null;
+  /** One more with each step. */
+  readonly revision: number;
+}
+
+/** A processed block. */
+export interface CursorAnchor {
+  readonly number: number;
+  /** 64 hex. */
+  readonly hash: string;
+}
+
+export interface CursorStop {
+  readonly reason: 'reorg' | 'gap' | 'unmatched';
+  /** The first block that is not known to be as it was. */
+  readonly next: number;
+  /** Events that are not there. */
+  readonly deposits: number;
+}
+
+/** A booked event that its chain has to show, again after a reorganisation. Key: (chain, kind, place). */
+export interface CursorEventRow {
+  readonly chainId: ChainId;
+  readonly event: CursorKind;
+  readonly place: number;
+  /** `missing`: a reorganisation took its place away. `gone`: nothing stands in this place any more. */
+  readonly state: 'recent' | 'missing' | 'gone';
+  /** Of a recent one, else 0. */
+  readonly block: number;
+  /** Its name (chain/event-cursor.ts); empty of one that is gone. */
+  readonly what: string;
+  /** Of a missing settlement, seconds: later it does not come again. 0: not known yet, and of any other event. */
+  readonly until: number;
+}
+
 /** The vault's counter of executed settlements, from its events. Key: (chain, user, sub-account). */
 interface SettlementCounterRow {
   readonly chainId: ChainId;
@@ -652,6 +700,8 @@ export interface Tables {
   settlement: SettlementRow;
   settlementCounter: SettlementCounterRow;
   usedText: UsedTextRow;
+  chainCursor: ChainCursorRow;
+  cursorEvent: CursorEventRow;
 }
 export type TableName = keyof Tables;
 

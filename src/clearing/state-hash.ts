@@ -164,6 +164,8 @@ const FACTS: { readonly [T in PlainTable]: (state: ClearingState) => readonly Ta
   settlement: ({ settlements }) => byUserAndPlace(settlements.all()),
   settlementCounter: ({ settlementCounters }) =>
     sorted(settlementCounters).map(([key, next]) => settlementCounterRow(key, next)),
+  chainCursor: ({ chainCursors }) => chainCursors.rows(),
+  cursorEvent: ({ chainCursors }) => chainCursors.eventRows(),
   usedText: ({ usedTexts }) => byUserAndPlace(usedTexts.all()),
   liquidation: ({ liquidations }) =>
     [...liquidations]

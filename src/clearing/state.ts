@@ -25,6 +25,7 @@ import type { PriceSource } from '../risk/prices.ts';
 import type { ReservedByBuys } from '../risk/reservation.ts';
 import type { RiskTerms } from '../risk/risk-terms.ts';
 import { FinishedOrders } from './finished-orders.ts';
+import { ChainCursors } from './funds/chain-cursors.ts';
 import { LotBook, type OwnedLots } from './funds/lot-book.ts';
 import type { PooledHour } from './funds/pooled-hour.ts';
 import { SettlementBook } from './funds/settlement-book.ts';
@@ -41,6 +42,7 @@ import type {
   BackstopRow,
   ConfigRow,
   CountedMatch,
+  CursorEventRow,
   DepositRow,
   LeadershipRow,
   LiquidationRow,
@@ -279,6 +281,10 @@ interface Dirty {
   readonly settlementCounters: Set<string>;
   /** By `<user>/<place>`: a place may be used again before a checkpoint. */
   readonly usedTexts: Map<string, UsedTextRow>;
+  /** By `<chain>/<kind>`. */
+  readonly chainCursors: Set<string>;
+  /** By `<chain>/<kind>/<place>`: a place may be used again before a checkpoint. */
+  readonly cursorEvents: Map<string, CursorEventRow>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -350,6 +356,8 @@ export interface ClearingState {
   /** Executed settlements by `<chain>/<user>/<sub-account>`. */
   readonly settlementCounters: Map<string, number>;
   readonly usedTexts: UsedTexts;
+  /** How far EVM chains are processed. */
+  readonly chainCursors: ChainCursors;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -404,6 +412,8 @@ function emptyDirty(): Dirty {
     settlements: new Map(),
     settlementCounters: new Set(),
     usedTexts: new Map(),
+    chainCursors: new Set(),
+    cursorEvents: new Map(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -474,6 +484,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     settlements: new SettlementBook(),
     settlementCounters: new Map(),
     usedTexts: new UsedTexts(),
+    chainCursors: new ChainCursors(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),

@@ -13,6 +13,7 @@ import { assert, must } from '../core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
 import { balanceRow, balanceSlot, emptyAccount, placeOwned, SPOT_ACCOUNT, totalsOf } from './balances.ts';
+import { cursorRow } from './funds/chain-cursors.ts';
 import { depositCounterKey } from './funds/deposits.ts';
 import { PooledHour } from './funds/pooled-hour.ts';
 import { isLiveSettlement } from './funds/settlement-book.ts';
@@ -231,6 +232,18 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
       taken(dirty.settlementCounters, (key) =>
         settlementCounterRow(key, must(settlementCounters.get(key), 'a dirty counter exists')),
       ),
+  },
+  chainCursor: {
+    load: ({ chainCursors }, row) => chainCursors.load(row),
+    takeChanged: (state) => taken(state.dirty.chainCursors, (key) => cursorRow(state, key)),
+  },
+  cursorEvent: {
+    load: ({ chainCursors }, row) => chainCursors.loadEvent(row),
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.cursorEvents.values()];
+      dirty.cursorEvents.clear();
+      return rows;
+    },
   },
   usedText: {
     load: ({ usedTexts }, row) => {

@@ -531,6 +531,10 @@ export class RingbookNode {
         logs: this.#plan.logs,
         approvalKeys: config.approval_keys ?? (config.profile === 'production' ? [] : null),
         approvalLimits: approvalLimits(config),
+        cursorPage: async (chainId, event, from) => {
+          const reply = await this.#clearingClient.ask({ kind: 'chainCursor', chainId, event, from });
+          return reply.ok ? reply.value.page : undefined;
+        },
         refused: (chain, reason) => this.#log.error({ chain, reason }, 'an approval is not signed'),
         died: (reason) => this.#log.error({ reason }, 'the thread of EVM chains died and begins anew'),
       },

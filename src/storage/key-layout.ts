@@ -15,6 +15,7 @@
  *   1a forced withdrawal counter   chain 9, user 32
  *   1b net deposit                 chain 9, asset id
  *   1c used text                   user 32, place 4
+ *   1f cursor of a chain           chain 9, kind of events
  *   20 user                        user 32
  *   21 sub-account                 user 32, sub-account 1
  *   22 balance                     user 32, sub-account 1, asset id
@@ -38,6 +39,7 @@
  *   35   runs of ids               user 32, market 4, checkpoint 8, chunk 4           key of the run in 32; ids as they ended
  *   36   what ids there are        user 32, market 4                                  count 8, watermark 8, place in 35
  *   37 block of signed texts       market 4, order sequence 8                         texts from that order on (signed-texts.ts)
+ *   38 event of a cursor           chain 9, place 4, kind of events
  *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
@@ -76,6 +78,7 @@ export const TABLE = {
   usedText: 0x1c,
   payoutReserve: 0x1d,
   vaultDeviation: 0x1e,
+  chainCursor: 0x1f,
   user: 0x20,
   subAccount: 0x21,
   balance: 0x22,
@@ -100,6 +103,7 @@ export const TABLE = {
   idRun: 0x35,
   idList: 0x36,
   signedText: 0x37,
+  cursorEvent: 0x38,
   tradeBlock: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,
@@ -260,11 +264,20 @@ export class KeyWriter {
     return this.#writer.end();
   }
 
-  /** The key of an asset on a chain. */
-  assetOnChain(table: Table, chainId: ChainId, asset: AssetId): Uint8Array {
+  /** The key of an asset, or of a kind of events, on a chain. */
+  assetOnChain(table: Table, chainId: ChainId, asset: string): Uint8Array {
     this.#begin(table);
     this.#writer.hex(chainId, 9);
     this.#writer.ascii(asset);
+    return this.#writer.end();
+  }
+
+  /** The event of a cursor; places of its kinds of events stand beside each other. */
+  cursorEvent(chainId: ChainId, event: string, place: number): Uint8Array {
+    this.#begin(TABLE.cursorEvent);
+    this.#writer.hex(chainId, 9);
+    this.#writer.u32(place);
+    this.#writer.ascii(event);
     return this.#writer.end();
   }
 

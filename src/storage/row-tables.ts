@@ -66,6 +66,14 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
     table: TABLE.settlementCounter,
     key: (keys, row) => keys.settlementCounter(row.chainId, row.user, row.subAccount),
   },
+  chainCursor: {
+    table: TABLE.chainCursor,
+    key: (keys, row) => keys.assetOnChain(TABLE.chainCursor, row.chainId, row.event),
+  },
+  cursorEvent: {
+    table: TABLE.cursorEvent,
+    key: (keys, row) => keys.cursorEvent(row.chainId, row.event, row.place),
+  },
   usedText: { table: TABLE.usedText, key: (keys, row) => keys.usedText(row.user, row.place) },
   config: { table: TABLE.config, key: (keys, row) => keys.config(row.kind, row.key) },
   totals: { table: TABLE.totals, key: (keys, row) => keys.named(TABLE.totals, row.asset) },

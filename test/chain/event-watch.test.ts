@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { CursorStore, decodeCursor, RECENT_MAX } from '../../src/chain/event-cursor.ts';
+import { CursorStore, decodeCursor } from '../../src/chain/event-cursor.ts';
 import { OFFER_MAX } from '../../src/chain/event-watch.ts';
 import { majorityHead } from '../../src/chain/range-verdict.ts';
+import { RECENT_MAX } from '../../src/clearing/funds/chain-cursor.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ALICE, BOB } from '../support/names.ts';
 import {

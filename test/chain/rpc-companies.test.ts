@@ -47,7 +47,7 @@ class Market {
       chainId: PLAIN_CHAIN,
       event: 'deposit',
       vault: PLAIN_VAULT,
-      store: { load: async () => null, save: async () => undefined },
+      store: { load: async () => null, save: async (_chain, _event, _step, cursor) => cursor },
       providers: market.providers,
       confirmations: () => 1,
       isForkWhole: false,
@@ -55,6 +55,7 @@ class Market {
       offer: async (deposits) => deposits.map((deposit) => market.credits.take(deposit)),
       log,
       nowMs: () => market.nowMs,
+      savedEveryMs: 0,
     });
     return market;
   }

@@ -2015,6 +2015,30 @@ const CHAINS: readonly Mutant[] = [
     caughtBy: 'test/chain/event-watch',
   },
   {
+    breaks: 'a step of a cursor that another thread has moved changes nothing',
+    site: 'cursor-revision',
+    change: condition('false'),
+    caughtBy: 'test/clearing/funds/chain-cursors',
+  },
+  {
+    breaks: 'a settlement that is gone is waited for until its approval has ended by the time of records',
+    site: 'missing-by-record-time',
+    change: swap(/Math\.max\(/, 'Math.min('),
+    caughtBy: 'test/clearing/funds/chain-cursors',
+  },
+  {
+    breaks: 'the events of a cursor have the same places on a node that has restarted',
+    site: 'cursor-places',
+    change: swap(/\.sort\(by(Block|Name)\)/, ''),
+    caughtBy: 'test/clearing/funds/chain-cursors',
+  },
+  {
+    breaks: 'an idle chain writes no record for each block',
+    site: 'idle-cursor-rests',
+    change: swap(/ && nowMs\(\) - this\.#savedMs >= savedEveryMs/, ''),
+    caughtBy: 'test/chain/cursor-rows',
+  },
+  {
     breaks: 'the cursor passes a block after clearing has replied',
     site: 'event-cursor-waits',
     change: condition('false'),

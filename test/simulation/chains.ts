@@ -12,10 +12,11 @@ import assert from 'node:assert/strict';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
 import type { VaultEventKind } from '../../src/chain/chain-events.ts';
 import { type ChainFiles, decodeChain, encodeChain } from '../../src/chain/chain-store.ts';
-import { decodeCursor, type EventCursor, type Stopped } from '../../src/chain/event-cursor.ts';
+import { decodeCursor } from '../../src/chain/event-cursor.ts';
 import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain.ts';
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
+import type { EventCursor, Stopped } from '../../src/clearing/funds/chain-cursor.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
@@ -177,6 +178,7 @@ export class LifeChains {
         logs: createLogs(),
         approvalKeys: null,
         approvalLimits: new Map(),
+        cursorPage: async (chainId, event, from) => node.clearing.ledger.chainCursors.page({ chainId, event }, from),
         died: fail,
         refused: (_chain, reason) => count(`approval refused: ${reason}`),
       },

@@ -8,9 +8,9 @@
  * what users were reported as confirmed must be confirmed in it.
  */
 import assert from 'node:assert/strict';
-import type { Stopped } from '../../src/chain/event-cursor.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
+import type { Stopped } from '../../src/clearing/funds/chain-cursor.ts';
 import { isLive } from '../../src/clearing/funds/withdrawal-book.ts';
 import { decodeBatch } from '../../src/clearing/journal-batch.ts';
 import type { ClearingState } from '../../src/clearing/state.ts';

@@ -76,6 +76,7 @@ export class ClearingFixture {
         logs: createLogs(),
         approvalKeys: null,
         approvalLimits: new Map(),
+        cursorPage: async (chainId, event, from) => this.world.state.chainCursors.page({ chainId, event }, from),
         died: (reason) => this.failures.push(reason),
         refused: (_chain, reason) => this.failures.push(reason),
       },

@@ -319,6 +319,10 @@ function keyOf(write: RowWrite): string {
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
     case 'usedText':
       return `${write.row.user}/${String(write.row.place).padStart(8, '0')}`;
+    case 'chainCursor':
+      return `${write.row.chainId}/${write.row.event}`;
+    case 'cursorEvent':
+      return `${write.row.chainId}/${String(write.row.place).padStart(8, '0')}/${write.row.event}`;
     case 'lot':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
     case 'netDeposit':

@@ -63,6 +63,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   payoutVanished: true,
   settlementVanished: true,
   forcedWithdrawal: true,
+  chainStep: true,
   renameSubAccount: true,
   addSigner: true,
   hold: true,

@@ -52,6 +52,10 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.user} ${String(row.place).padStart(3, '0')}`;
     case 'usedText':
       return `${row.user} ${String(row.place).padStart(8, '0')}`;
+    case 'chainCursor':
+      return `${row.chainId} ${row.event}`;
+    case 'cursorEvent':
+      return `${row.chainId} ${String(row.place).padStart(8, '0')} ${row.event}`;
     case 'lot':
       return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
     case 'netDeposit':

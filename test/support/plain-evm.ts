@@ -3,12 +3,13 @@
  * depth, and providers that lag, omit, forge, fork, refuse or are silent. And clearing's side: a counter per user.
  */
 import { type ChainLog, type ConfirmedEvent, encodeDeposit, keccakText } from '../../src/chain/chain-events.ts';
-import type { Anchor, ChainProvider, RangeReply, Sight } from '../../src/chain/chain-provider.ts';
-import type { EventCursor } from '../../src/chain/event-cursor.ts';
+import type { ChainProvider, RangeReply, Sight } from '../../src/chain/chain-provider.ts';
+import type { CursorKeeper } from '../../src/chain/event-cursor.ts';
 import { type BookingReply, EventWatch, type WatchLog } from '../../src/chain/event-watch.ts';
 import type { LogFilter } from '../../src/chain/evm-answers.ts';
 import type { SimulatedChain } from '../../src/chain/simulated-chain.ts';
 import { SimulatedProvider } from '../../src/chain/simulated-provider.ts';
+import type { Anchor, EventCursor } from '../../src/clearing/funds/chain-cursor.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { chainAt, DEPOSIT, STARTED_NS } from './chain-world.ts';
 
@@ -298,6 +299,7 @@ export class WatchFixture<Chain extends MovableChain = MovableChain, Provider ex
   readonly alarms: string[] = [];
   confirmations: number;
   nowMs = 0;
+  savedEveryMs = 0;
   #watch: EventWatch | null = null;
 
   constructor(
@@ -329,10 +331,7 @@ export class WatchFixture<Chain extends MovableChain = MovableChain, Provider ex
       chainId: PLAIN_CHAIN,
       event: 'deposit',
       vault: PLAIN_VAULT,
-      store: {
-        load: async () => this.saved.at(-1) ?? null,
-        save: async (_chainId, _event, cursor) => void this.saved.push(cursor),
-      },
+      store: this.keeper(),
       providers: this.providers,
       confirmations: () => this.confirmations,
       isForkWhole: this.#isForkWhole,
@@ -340,7 +339,19 @@ export class WatchFixture<Chain extends MovableChain = MovableChain, Provider ex
       offer: async (deposits) => deposits.map((deposit) => this.credits.take(deposit)),
       log,
       nowMs: () => this.nowMs,
+      savedEveryMs: this.savedEveryMs,
     });
+  }
+
+  /** What keeps cursors: the last one of `saved`. */
+  protected keeper(): CursorKeeper {
+    return {
+      load: async () => this.saved.at(-1) ?? null,
+      save: async (_chainId, _event, _step, cursor) => {
+        this.saved.push(cursor);
+        return cursor;
+      },
+    };
   }
 
   /** Ends a stop, as the vault's watch does. @returns what has vanished. */

@@ -434,6 +434,8 @@ const usedTextRow: Arbitrary<Tables['usedText']> = record({
   floorOf: fc.constantFrom('', 'withdrawal', 'settlement'),
 });
 
+const cursorKind = fc.constantFrom('deposit' as const, 'withdrawal' as const, 'settlement' as const, 'forced' as const);
+
 export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> } = {
   user: userRow,
   subAccount: subAccountRow,
@@ -461,6 +463,30 @@ export const ROW_ARBITRARIES: { readonly [T in TableName]: Arbitrary<Tables[T]> 
   settlement: settlementRow,
   settlementCounter: record({ chainId: chain, user, subAccount: fc.integer({ min: 0, max: 255 }), next: safe }),
   usedText: usedTextRow,
+  chainCursor: record({
+    chainId: chain,
+    event: cursorKind,
+    vault: hex(20),
+    nextBlock: safe,
+    anchors: fc.array(record({ number: safe, hash: hex(32) }), { maxLength: 3 }),
+    stopped: fc.option(
+      record({
+        reason: fc.constantFrom('reorg' as const, 'gap' as const, 'unmatched' as const),
+        next: safe,
+        deposits: safe,
+      }),
+    ),
+    revision: safe,
+  }),
+  cursorEvent: record({
+    chainId: chain,
+    event: cursorKind,
+    place: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    state: fc.constantFrom('recent' as const, 'missing' as const, 'gone' as const),
+    block: safe,
+    what: fc.string({ maxLength: 40 }),
+    until: safe,
+  }),
   signers: signersRow,
   lot: lotRow,
   pooledCredits: record({ asset, credits: fc.array(record({ timeNs: time, amount }), { maxLength: 3 }) }),
