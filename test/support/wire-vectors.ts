@@ -6,7 +6,7 @@ export const USER_42 = '2152f8d19b791d24453242e15f2eab6cb7cffa7b6a5ed30097960e06
 export const USER_9D = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a';
 
 /** wire-additions.md 13: seed 0x07 thirty-two times. */
-const USER_07 = 'ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c';
+export const USER_07 = 'ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c';
 
 export interface Vector {
   readonly name: string;

@@ -1,0 +1,350 @@
+"""Against a real node: every call once, all forms of `/control`, streams and books over a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from conftest import Node
+from ringbook import Client, Key, RingbookError, Terms, Trigger, dev_key, raise_for_rejection
+from ringbook.control import Version
+from ringbook.replies import BboFrame, KlinesFrame, OrderCanceled, OrderCreated, OrderRemoved, PricesFrame, TradesFrame
+
+PACKAGE = Path(__file__).parent.parent
+PATIENCE_S = 60.0
+VERSIONS: tuple[Version, ...] = ("short", "v1", "binary")
+
+
+async def test_reads_of_the_service(node: Node) -> None:
+    async with Client(node.oms, mds=node.mds) as client:
+        assert (await client.symbols())["2"] == "ETH"
+        assert (await client.market("ETH")) == (await client.market("2"))
+        assert {market.asset_id for market in await client.markets()} == {"1", "2", "3"}
+        assert (await client.system_status()).takes_orders
+        assert await client.system_time() > 1_770_000_000 * 10**9
+        assert (await client.depth("BTC")).sequence_number >= 0
+        assert {ticker.asset_id for ticker in await client.tickers()} == {"1", "2", "3"}
+        assert (await client.ticker("BTC")).index_price is not None
+        assert await client.public_trades("BTC") == ()
+        assert (await client.klines("BTC", "1m")).items == ()
+        assert (await client.open_interest("BTC")).long is None
+        for call in (client.market("NOPE"), client.asset_id("NOPE")):
+            with pytest.raises(RingbookError, match="ASSET_NOT_FOUND"):
+                await call
+        with pytest.raises(RingbookError, match="MARKET_NOT_FOUND"):
+            await client.market("99")
+        with pytest.raises(RingbookError, match="needs the `key`"):
+            await client.inventory()
+
+
+async def test_an_order_over_rest(node: Node) -> None:
+    async with Client(node.oms, key=dev_key("a")) as client:
+        order = await client.limit("BTC", "Sell", price="90000", quantity="0.5", post_only=True)
+        response = await client.send(order, resend=True, timing=True)
+        assert (response.order_id, response.status) == (order.order_id, "Received")
+        assert response.timing is not None
+        # The same bytes again are the answer of the first, and no second order.
+        assert (await client.send(order, resend=True)).status == "Received"
+        with pytest.raises(RingbookError) as caught:
+            await client.send(order)
+        assert (caught.value.code, caught.value.status) == ("DUPLICATE_ORDER", 409)
+        assert (await client.send(await client.replacement("BTC", order.order_id, price="90001"))).status == "Received"
+        complete = await client.replacement("BTC", order.order_id, price="90002", quantity="0.4", complete=True)
+        await client.send(complete)
+        revision = complete.request["request"]["timestamp_ns"]
+        amend = await client.amendment("BTC", order.order_id, quantity="0.3", expected_revision_ns=revision)
+        await client.send(amend)
+        record = await client.order("BTC", order.order_id)
+        assert (record.limit_price, record.quantity, record.status) == (Decimal(90002), Decimal("0.3"), "Open")
+        assert record in await client.open_orders()
+        assert record in await client.open_orders("BTC")
+        assert record in (await client.orders(limit=10)).orders
+        await client.cancel("BTC", order.order_id)
+        with pytest.raises(RingbookError) as caught:
+            await client.cancel("BTC", order.order_id)
+        assert (caught.value.code, caught.value.retryable) == ("ALREADY_CANCELLED", False)
+
+
+async def test_batches_and_mass_cancels(node: Node) -> None:
+    async with Client(node.oms, key=dev_key("a")) as client:
+        orders = [await client.limit("BTC", "Buy", price=f"{30_000 + level}", quantity="0.1") for level in range(3)]
+        assert [result.status for result in await client.send_batch(orders)] == ["Received"] * 3
+        moves = [await client.replacement("BTC", order.order_id, price="29000") for order in orders]
+        assert [result.status for result in await client.send_batch(moves)] == ["Received"] * 3
+        await client.cancel_batch([orders[0].order_id], "BTC")
+        await client.cancel_all("BTC", before_ns=await client.system_time() + 10**9)
+        while await client.open_orders("BTC"):
+            await asyncio.sleep(0.05)
+        assert await client.cancel_all_after(60_000) is not None
+        assert await client.cancel_all_after(0) is None
+        with pytest.raises(RingbookError, match="names an order twice"):
+            await client.send_batch([orders[0], orders[0]])
+        with pytest.raises(RingbookError, match="creates alone"):
+            await client.send_batch([orders[0], moves[0]])
+
+
+async def test_reads_of_the_user(node: Node) -> None:
+    async with Client(node.oms, key=dev_key("a")) as client:
+        assert (await client.inventory()).accounts[0].spot["0"] > 0
+        assert (await client.margin()).accounts[1].is_solvent
+        assert (await client.limits()).capacity > 0
+        assert (await client.positions()).positions == ()
+        assert (await client.positions("BTC")).positions == ()
+        assert (await client.trades("BTC", limit=1)).page == 0
+        await client.logout()
+        # It logs in again by itself.
+        assert (await client.trades()).limit == 100
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_every_action_over_control(node: Node, version: Version) -> None:
+    async with (
+        Client(node.oms, key=dev_key("a")) as client,
+        client.control(version=version, timing=True) as control,
+    ):
+        order = await client.limit("BTC", "Sell", price="91000", quantity="0.5")
+        response = raise_for_rejection(await control.send(order))
+        assert response.timing is not None
+        assert response.timing.answered_ns >= response.timing.received_ns
+        raise_for_rejection(await control.send(await client.replacement("BTC", order.order_id, price="91001")))
+        complete = await client.replacement("BTC", order.order_id, price="91002", quantity="0.4", complete=True)
+        raise_for_rejection(await control.send(complete))
+        revision = complete.request["request"]["timestamp_ns"]
+        amend = await client.amendment("BTC", order.order_id, quantity="0.3", expected_revision_ns=revision)
+        raise_for_rejection(await control.send(amend))
+        assert (await client.order("BTC", order.order_id)).quantity == Decimal("0.3")
+        raise_for_rejection(await control.send(await client.cancellation("BTC", order.order_id)))
+        again = await control.send(await client.cancellation("BTC", order.order_id))
+        assert (again.status, again.reason) == ("Rejected", "AlreadyCancelled")
+        with pytest.raises(RingbookError) as caught:
+            raise_for_rejection(again)
+        assert caught.value.code == "ALREADY_CANCELLED"
+
+        dormant = await client.limit(
+            "BTC", "Sell", price="40000", quantity="0.1", terms=Terms(trigger=Trigger("below", "41000"), spot=False)
+        )
+        raise_for_rejection(await control.send(dormant))
+        rearm = await client.replacement("BTC", dormant.order_id, trigger=Trigger("below", "40500"))
+        raise_for_rejection(await control.send(rearm))
+        assert (await client.order("BTC", dormant.order_id)).trigger_below_price == Decimal(40500)
+        market = await client.market_order("BTC", "Buy", amount="100", max_quantity="0.1", fill_or_kill=True)
+        assert (await control.send(market)).status in ("Received", "Rejected")
+        lasting = await client.limit(
+            "BTC",
+            "Buy",
+            price="20000",
+            quantity="0.1",
+            time_in_force="GTD",
+            good_until_ns=await client.system_time() + 3_600 * 10**9,
+        )
+        pair = [lasting, await client.limit("BTC", "Buy", price="20001", quantity="0.1")]
+        assert [answer.status for answer in await control.send_batch(pair)] == ["Received"] * 2
+        moves = [await client.replacement("BTC", one.order_id, price="19999") for one in pair]
+        assert [answer.status for answer in await control.send_batch(moves)] == ["Received"] * 2
+        cancels = [await client.cancellation("BTC", one.order_id) for one in [*pair, dormant]]
+        answers = await asyncio.gather(*(control.send(cancel) for cancel in cancels))
+        assert [answer.status for answer in answers] == ["Received"] * 3
+        assert control.in_flight == 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_signature_over_another_text_is_rejected_with_its_member(node: Node, version: Version) -> None:
+    async with Client(node.oms, key=dev_key("a")) as client, client.control(version=version) as control:
+        order = await client.limit("BTC", "Sell", price="92000", quantity="0.5")
+        wrong = {**order.request, "signature": [*order.request["signature"][:-1], 0]}
+        answer = await control.send(type(order)("create", order.asset_id, order.order_id, wrong))
+        assert (answer.status, answer.reason) == ("Rejected", "InvalidSignature")
+        assert answer.detail is not None
+        assert answer.detail.field == "signature"
+
+
+async def test_a_short_request_that_cannot_be_read_is_raised_with_its_member(node: Node) -> None:
+    async with Client(node.oms, key=dev_key("a")) as client, client.control() as control:
+        cancel = await client.cancellation("BTC", "o-1")
+        broken = {**cancel.request, "cancel": {**cancel.request["cancel"], "asset_id": "no asset"}}
+        with pytest.raises(RingbookError) as caught:
+            await control.send(type(cancel)("cancel", "BTC", "o-1", broken))
+        assert caught.value.code == "INVALID_REQUEST"
+        assert caught.value.field == "CancelOrderRequest.cancel.asset_id"
+
+
+async def test_fills_events_and_books(node: Node) -> None:
+    async with (
+        Client(node.oms, key=dev_key("a")) as seller,
+        Client(node.oms, key=dev_key("b")) as buyer,
+        seller.order_events() as events,
+        buyer.user_trades() as trades,
+        buyer.feed() as feed,
+    ):
+        for channel in ("bbo", "trades", "ticker", "prices"):
+            await feed.subscribe(channel, ["ETH", "1"])
+        await feed.subscribe("klines", ["ETH"], interval="1m")
+        book = await feed.book("ETH", checksum_every=1)
+        sell = await seller.limit("ETH", "Sell", price="2900", quantity="0.5")
+        await seller.send(sell)
+        while not book.asks():
+            await book.changed()
+        assert book.asks(1) == [(Decimal(2900), Decimal("0.5"))]
+        await buyer.send(await buyer.limit("ETH", "Buy", price="2900", quantity="0.5", time_in_force="IOC"))
+        statuses = []
+        async for trade in trades:
+            statuses.append(trade.status)
+            assert (trade.price, trade.quantity, trade.is_maker) == (Decimal(2900), Decimal("0.5"), False)
+            if trade.status == "Confirmed":
+                break
+        assert statuses == ["Pending", "Confirmed"]
+        kinds = []
+        async for event in events:
+            kinds.append(type(event))
+            if isinstance(event, OrderRemoved):
+                assert (event.order_id, event.reason, event.filled_quantity) == (sell.order_id, "Filled", 5_000)
+                break
+        assert kinds == [OrderCreated, OrderRemoved]
+        while book.asks():
+            await book.changed()
+        seen = set()
+        async for frame in feed:
+            seen.add(type(frame))
+            if isinstance(frame, TradesFrame) and frame.type == "update":
+                assert frame.data.trades[0].price == Decimal(2900)
+                break
+        assert {BboFrame, PricesFrame, KlinesFrame} <= seen
+        await feed.unsubscribe("bbo", ["ETH"])
+        with pytest.raises(RingbookError, match="MARKET_NOT_FOUND"):
+            await feed.subscribe("bbo", ["77"])
+        with pytest.raises(RingbookError, match="interval"):
+            await feed.subscribe("klines", ["ETH"], interval="7 minutes")
+        assert book.resyncs == 0
+        await book.close()
+        with pytest.raises(RingbookError):
+            book.asks()
+
+
+async def test_orders_of_a_connection_are_cancelled_when_it_ends(node: Node) -> None:
+    async with Client(node.oms, key=dev_key("b")) as client, client.order_events() as events:
+        async with client.control(cancel_on_disconnect=True) as control:
+            order = await client.limit("BTC", "Buy", price="25000", quantity="0.1")
+            raise_for_rejection(await control.send(order))
+        async for event in events:
+            if isinstance(event, OrderCanceled):
+                assert event.order_id == order.order_id
+                break
+
+
+async def test_a_kill_of_the_node_is_outlived(mortal_node: Node) -> None:
+    """`/control`, a stream and a book over kill -9: what was in flight fails, the state is read again, no level is old."""
+    async with Client(mortal_node.oms, key=dev_key("a")) as client, Client(mortal_node.oms, key=dev_key("b")) as other:
+        reconnected = asyncio.Event()
+        gaps: list[bool] = []
+        feed = await client.feed().open()
+        control = await client.control(on_reconnected=reconnected.set).open()
+        events = await client.order_events(on_gap=lambda: gaps.append(True)).open()
+        book = await feed.book("ETH", checksum_every=1)
+        order = await client.limit("ETH", "Sell", price="3100", quantity="0.5")
+        raise_for_rejection(await control.send(order))
+        while not book.asks():
+            await book.changed()
+        assert isinstance(await anext(events), OrderCreated)
+        mortal_node.kill()
+        action = await client.cancellation("ETH", order.order_id)
+        with pytest.raises(RingbookError) as caught:
+            await control.send(action)
+        assert caught.value.code == "CONNECTION_CLOSED"
+        while book.is_current:
+            await asyncio.sleep(0.01)
+        with pytest.raises(RingbookError, match="RESYNC_REQUIRED"):
+            book.asks()
+        with pytest.raises(RingbookError, match="UNREACHABLE"):
+            await client.inventory()
+        mortal_node.start()
+        await asyncio.wait_for(reconnected.wait(), PATIENCE_S)
+        await control.wait_open(PATIENCE_S)
+        while not book.is_current or not book.asks():
+            await asyncio.wait_for(book.changed(), PATIENCE_S)
+        # What was answered `Received` was durable, or is gone; the order rests, and the stream begins with a gap.
+        assert book.asks() == [(Decimal(3100), Decimal("0.5"))]
+        raise_for_rejection(await control.send(await client.cancellation("ETH", order.order_id)))
+        # The stream connects again at a time of its own: what happens before is in the gap.
+        following = asyncio.ensure_future(anext(events))
+        for _ in range(100):
+            later = await client.limit("ETH", "Sell", price="3200", quantity="0.5")
+            raise_for_rejection(await control.send(later))
+            done, _ = await asyncio.wait([following], timeout=0.5)
+            if done:
+                break
+        assert isinstance(following.result(), OrderCanceled | OrderCreated)
+        assert events.gaps >= 1
+        assert len(gaps) == events.gaps
+        await other.login()
+
+
+def test_the_quoting_bot_quotes_and_takes_back(node: Node) -> None:
+    """As a process of its own: a stranger trades with it, and nothing of it rests at its end."""
+    source = (PACKAGE / "examples" / "quoting_bot.py").read_text("utf-8")
+    assert len(source.splitlines()) <= 120
+    command = [sys.executable, str(PACKAGE / "examples" / "quoting_bot.py"), node.oms, "ETH", "--seconds", "8"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as bot:
+        assert bot.stdout is not None
+        first = bot.stdout.readline()
+        assert "quoting 6 levels around" in first, first + bot.stdout.read()
+
+        async def trade() -> None:
+            async with Client(node.oms, key=dev_key("b")) as client:
+                depth = await client.depth("ETH")
+                assert (len(depth.asks), len(depth.bids)) == (3, 3)
+                await client.send(await client.market_order("ETH", "Buy", quantity="0.15"))
+
+        asyncio.run(trade())
+        rest = bot.stdout.read()
+    assert bot.returncode == 0, rest
+    assert "Confirmed: sold 0.1 at" in rest
+    assert "Traceback" not in rest
+
+    async def none_rests() -> None:
+        async with Client(node.oms, key=dev_key("a")) as client:
+            for _ in range(100):
+                if not await client.open_orders("ETH"):
+                    return
+                await asyncio.sleep(0.05)
+            pytest.fail("orders of the bot rest")
+
+    asyncio.run(none_rests())
+
+
+def blocks(language: str) -> list[str]:
+    readme = (PACKAGE / "README.md").read_text("utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", range(len(blocks("python"))))
+def test_the_programs_of_the_readme(node: Node, number: int, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(blocks("python")[number].replace("http://127.0.0.1:3032", node.oms), "utf-8")
+    ran = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stderr == ""
+
+
+def test_the_readme_ends_in_a_fill(node: Node, tmp_path: Path) -> None:
+    """The first program prints a confirmed fill."""
+    program = tmp_path / "program.py"
+    program.write_text(blocks("python")[0].replace("http://127.0.0.1:3032", node.oms), "utf-8")
+    ran = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert re.search(r"^Confirmed 0\.5 2900 ", ran.stdout, re.MULTILINE)
+
+
+async def test_a_stranger_is_refused(node: Node) -> None:
+    async with Client(node.oms, key=Key.generate()) as client:
+        assert (await client.inventory()).accounts[0].spot == {"0": Decimal(0)}
+        order = await client.limit("ETH", "Buy", price="2000", quantity="0.5")
+        with pytest.raises(RingbookError) as caught:
+            await client.send(order)
+        assert caught.value.code in ("INSUFFICIENT_MARGIN", "INSUFFICIENT_INVENTORY")
