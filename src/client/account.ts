@@ -16,6 +16,7 @@ import {
 } from '../codec/shapes/account-shapes.ts';
 import { ACCOUNT_EVENT } from '../codec/shapes/stream-shapes.ts';
 import { type Signatures, type SignerKey, signerKeyText } from '../codec/signatures.ts';
+import { toHex } from '../core/hex.ts';
 import { type AssetId, parseUserId, type UserId } from '../core/ids.ts';
 import { type AccountSigners, type CoSignatures, signerKeyIn, signText } from './action-signers.ts';
 import type {
@@ -363,7 +364,7 @@ function readStatus(value: JsonValue): Pick<Withdrawal, 'status' | 'approvals'> 
       readObject(approval, 'approval', (inner) => ({
         signature: readObject(inner.object('inner'), 'inner', (signed) => signed.string('signature')),
         expiry: inner.integer('expiry', 0, Number.MAX_SAFE_INTEGER),
-        epochHash: Buffer.from(inner.array('epoch_hash').map(Number)).toString('hex'),
+        epochHash: toHex(Uint8Array.from(inner.array('epoch_hash').map(Number))),
       })),
     );
     return { status, approvals };

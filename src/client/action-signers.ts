@@ -47,7 +47,7 @@ const NO_SIGNATURE = new Uint8Array();
  * @throws RingbookError INVALID_ARGUMENT when nothing signs it, when a key signs it twice, or more than 16 co-signers do.
  */
 export function signText(signers: Signers, text: string, also: CoSignatures = {}): Signatures {
-  const bytes = Buffer.from(text, 'utf8');
+  const bytes = new TextEncoder().encode(text);
   const { master, coSigners } = 'sign' in signers ? { master: signers, coSigners: [] } : signers;
   const additionalSigners = [...coSign([...coSigners, ...(also.coSigners ?? [])], bytes), ...(also.entries ?? [])];
   const signatures = { signature: master?.sign(bytes) ?? NO_SIGNATURE, additionalSigners };

@@ -92,7 +92,7 @@ export function binaryBatch(
 }
 
 function decoded<T>(decode: (bytes: Uint8Array, start: number, end: number) => Outcome<T>, body: string): T {
-  const bytes = Buffer.from(body, 'utf8');
+  const bytes = new TextEncoder().encode(body);
   const outcome = decode(bytes, 0, bytes.length);
   if (!outcome.ok) throw invalidArgument(`the action cannot be sent: ${outcome.reject.message}`);
   return outcome.value;

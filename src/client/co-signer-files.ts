@@ -20,7 +20,7 @@ import {
   secp256k1CoSigner,
 } from './co-signers.ts';
 import { invalidArgument } from './errors.ts';
-import { readSecretFile, writeSecretFile } from './keys.ts';
+import { readSecretFile, writeSecretFile } from './platform.ts';
 
 /** The first word of a line. */
 export const KEY_KINDS = ['ed25519', 'secp256k1', 'secp256k1-personal', 'p256', 'webauthn'] as const;

@@ -9,8 +9,10 @@
  * A key in a browser, a wallet or a security key signs elsewhere: bring its entry ready-made. `SoftwareAuthenticator` is an
  * authenticator in software, for tests and machines.
  */
-import { createECDH, createHash, createHmac, createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
 import * as secp256k1 from '@noble/secp256k1';
 import {
   type AdditionalSigner,
@@ -19,9 +21,10 @@ import {
   type SignerScheme,
 } from '../codec/signatures.ts';
 import { assert, must } from '../core/assert.ts';
-import { parseHex } from '../core/hex.ts';
+import { parseHex, toHex } from '../core/hex.ts';
 import { invalidArgument } from './errors.ts';
-import { keyFromSeed } from './keys.ts';
+import { generateSeed, keyFromSeed } from './keys.ts';
+import { type P256Pair, p256Pair } from './platform.ts';
 
 /** A key that co-signs; its secret is not accessible. */
 export interface CoSigner {
@@ -31,8 +34,8 @@ export interface CoSigner {
 }
 
 // The nonces of secp256k1 are those of RFC 6979; its package leaves the choice of the hash functions to the program.
-secp256k1.hashes.sha256 = (message) => Uint8Array.from(sha256(message));
-secp256k1.hashes.hmacSha256 = (key, message) => Uint8Array.from(createHmac('sha256', key).update(message).digest());
+secp256k1.hashes.sha256 = sha256;
+secp256k1.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 
 const SECRET_BYTES = 32;
 const PERSONAL_HEAD = '\x19Ethereum Signed Message:\n';
@@ -57,15 +60,14 @@ export function secp256k1CoSigner(secret: Uint8Array, form: 'sha256' | 'personal
   };
 }
 
-/** @param secret 32 bytes. */
+/** @param secret 32 bytes. @throws RingbookError INVALID_ARGUMENT in a browser, whose keys sign by WebAuthn. */
 export function p256CoSigner(secret: Uint8Array): CoSigner {
-  const { publicKey, privateKey } = p256KeyOf(secret);
-  return { signer: { scheme: 'P256', key: publicKey }, sign: (text) => signP256(text, privateKey) };
+  const pair = p256PairOf(secret);
+  return { signer: { scheme: 'P256', key: pair.publicKey }, sign: (text) => signP256(text, pair) };
 }
 
 function personal(text: Uint8Array, key: Uint8Array): Uint8Array {
-  const head = Buffer.from(`${PERSONAL_HEAD}${text.length}`, 'latin1');
-  const digest = keccak_256(Buffer.concat([head, text]));
+  const digest = keccak_256(concatBytes(utf8(`${PERSONAL_HEAD}${text.length}`), text));
   // The recovery bit, then r and s; wallets write it last.
   const [recovery = 0, ...point] = secp256k1.sign(digest, key, { prehash: false, format: 'recovered' });
   assert(point.length === PERSONAL_SIGNATURE_BYTES - 1, 'r and s of secp256k1 have 64 bytes');
@@ -75,40 +77,27 @@ function personal(text: Uint8Array, key: Uint8Array): Uint8Array {
 /** The order of P-256 (FIPS 186-4, D.1.2.3). */
 const P256_ORDER = 0xffffffff_00000000_ffffffff_ffffffff_bce6faad_a7179e84_f3b9cac2_fc632551n;
 
-interface P256Key {
-  /** 33 bytes. */
-  readonly publicKey: Uint8Array;
-  readonly privateKey: KeyObject;
+function isP256Secret(key: Uint8Array): boolean {
+  const value = bigIntOf(key);
+  return value > 0n && value < P256_ORDER;
 }
 
 /** @throws RingbookError INVALID_ARGUMENT for bytes that are no private key. */
-function p256KeyOf(secret: Uint8Array): P256Key {
-  const isValid = (key: Uint8Array): boolean => {
-    const value = bigIntOf(key);
-    return value > 0n && value < P256_ORDER;
-  };
-  const pair = createECDH('prime256v1');
-  pair.setPrivateKey(secretOf(secret, isValid, 'P-256'));
-  const point = pair.getPublicKey();
-  const [x, y] = [point.subarray(1, 1 + SECRET_BYTES), point.subarray(1 + SECRET_BYTES)];
-  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
-  const key = { kty: 'EC', crv: 'P-256', d: text(secret), x: text(x), y: text(y) };
-  return {
-    publicKey: Uint8Array.from(pair.getPublicKey(null, 'compressed')),
-    privateKey: createPrivateKey({ key, format: 'jwk' }),
-  };
+function p256PairOf(secret: Uint8Array): P256Pair {
+  return p256Pair(secretOf(secret, isP256Secret, 'P-256'));
 }
 
 /** @returns 64 bytes over the SHA-256 of `bytes`, s in the lower half, which is the form of either twin that all verifiers take. */
-function signP256(bytes: Uint8Array, privateKey: KeyObject): Uint8Array {
-  const signature = sign('sha256', bytes, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+function signP256(bytes: Uint8Array, pair: P256Pair): Uint8Array {
+  const signature = Uint8Array.from(pair.sign(bytes));
   const s = bigIntOf(signature.subarray(SECRET_BYTES));
-  if (s > P256_ORDER / 2n) signature.write(hexOf(P256_ORDER - s), SECRET_BYTES, 'hex');
-  return Uint8Array.from(signature);
+  const lower = s > P256_ORDER / 2n ? P256_ORDER - s : s;
+  signature.set(must(parseHex(hexOf(lower), SECRET_BYTES), 's has 32 bytes'), SECRET_BYTES);
+  return signature;
 }
 
 function bigIntOf(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  return BigInt(`0x${toHex(bytes)}`);
 }
 
 /** @returns 32 bytes as 64 hex digits. */
@@ -124,7 +113,7 @@ function derOf(signature: Uint8Array): Uint8Array {
     const positive = (digits[0] ?? 0) < 0x80 ? digits : Uint8Array.of(0, ...digits);
     return Uint8Array.of(0x02, positive.length, ...positive);
   });
-  const content = Buffer.concat(integers);
+  const content = concatBytes(...integers);
   return Uint8Array.of(0x30, content.length, ...content);
 }
 
@@ -150,16 +139,15 @@ const COUNTER_BYTES = 4;
 /** A WebAuthn authenticator in software, with the page that uses it: one credential, of one relying party. */
 export class SoftwareAuthenticator implements CoSigner {
   readonly signer: SignerKey;
-  readonly #key: KeyObject;
+  readonly #pair: P256Pair;
   readonly #options: AuthenticatorOptions;
   #counter = 0;
 
   /** @param secret 32 bytes, a private key of P-256. */
   constructor(secret: Uint8Array, options: AuthenticatorOptions) {
-    const { publicKey, privateKey } = p256KeyOf(secret);
-    this.#key = privateKey;
+    this.#pair = p256PairOf(secret);
     this.#options = options;
-    this.signer = { scheme: 'WebAuthn', key: publicKey };
+    this.signer = { scheme: 'WebAuthn', key: this.#pair.publicKey };
   }
 
   sign(text: Uint8Array): Uint8Array {
@@ -170,22 +158,19 @@ export class SoftwareAuthenticator implements CoSigner {
   parts(text: Uint8Array): AssertionParts {
     const { rpId, origin } = this.#options;
     this.#counter += 1;
-    const tail = Buffer.alloc(1 + COUNTER_BYTES);
+    const tail = new Uint8Array(1 + COUNTER_BYTES);
     tail[0] = USER_PRESENT;
-    tail.writeUInt32BE(this.#counter, 1);
-    const challenge = Buffer.from(text).toString('base64url');
+    new DataView(tail.buffer).setUint32(1, this.#counter);
+    const challenge = base64Url(text);
     return {
-      authenticatorData: Buffer.concat([sha256(Buffer.from(rpId, 'utf8')), tail]),
-      clientDataJson: Buffer.from(
-        JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false }),
-        'utf8',
-      ),
+      authenticatorData: concatBytes(sha256(utf8(rpId)), tail),
+      clientDataJson: utf8(JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false })),
     };
   }
 
   /** Signs the parts. @returns the bytes of the assertion as JSON. */
   assert({ authenticatorData, clientDataJson }: AssertionParts): Uint8Array {
-    const raw = signP256(Buffer.concat([authenticatorData, sha256(clientDataJson)]), this.#key);
+    const raw = signP256(concatBytes(authenticatorData, sha256(clientDataJson)), this.#pair);
     const signature = this.#options.form === 'raw' ? raw : derOf(raw);
     return assertionBytes({ authenticatorData, clientDataJson }, signature);
   }
@@ -196,32 +181,31 @@ export function assertionBytes(
   { authenticatorData, clientDataJson }: AssertionParts,
   signature: Uint8Array,
 ): Uint8Array {
-  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
   const assertion = {
-    authenticatorData: text(authenticatorData),
-    clientDataJSON: text(clientDataJson),
-    signature: text(signature),
+    authenticatorData: base64Url(authenticatorData),
+    clientDataJSON: base64Url(clientDataJson),
+    signature: base64Url(signature),
   };
-  return Buffer.from(JSON.stringify(assertion), 'latin1');
+  return utf8(JSON.stringify(assertion));
 }
 
 /** The entry of `additional_signers` of each of them. @param text the canonical text of an action. */
 export function coSign(coSigners: readonly CoSigner[], text: string | Uint8Array): AdditionalSigner[] {
-  const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
+  const bytes = typeof text === 'string' ? utf8(text) : text;
   return coSigners.map((coSigner) => ({ ...coSigner.signer, signature: coSigner.sign(bytes) }));
 }
 
 /** A new private key for any scheme: 32 bytes. */
 export function generateSecret(scheme: SignerScheme): Uint8Array {
-  if (scheme === 'Ed25519') return randomBytes(SECRET_BYTES);
+  if (scheme === 'Ed25519') return generateSeed();
   return scheme === 'Secp256k1' ? secp256k1.utils.randomSecretKey() : randomP256Secret();
 }
 
-/** Padded: OpenSSL writes a private key without its leading zeros. */
 function randomP256Secret(): Uint8Array {
-  const pair = createECDH('prime256v1');
-  pair.generateKeys();
-  return Uint8Array.from(Buffer.from(hexOf(bigIntOf(pair.getPrivateKey())), 'hex'));
+  for (;;) {
+    const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+    if (isP256Secret(secret)) return secret;
+  }
 }
 
 function secretOf(secret: Uint8Array, isValid: (key: Uint8Array) => boolean, curve: string): Uint8Array {
@@ -231,6 +215,11 @@ function secretOf(secret: Uint8Array, isValid: (key: Uint8Array) => boolean, cur
   return Uint8Array.from(secret);
 }
 
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function base64Url(bytes: Uint8Array): string {
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

@@ -8,16 +8,16 @@
  * The rejection of one action is a reply with status `Rejected`, not an error. v0 allows one action in flight per kind,
  * asset and order id; a second one is rejected here before it is sent.
  */
-import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
 import { BINARY_PROTOCOL, binaryBatch, binaryRequest, readBinaryReply } from './binary-control.ts';
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
-import type { SocketTarget } from './http-transport.ts';
+import type { Socket, SocketTarget } from './http-transport.ts';
 import type { Lifetime } from './lifetime.ts';
+import { openSocket } from './platform.ts';
 import { type OperationResponse, readOperationResponse } from './replies.ts';
 import type { OrderAction, SignedAction } from './signed-actions.ts';
-import { openSocket, Reconnection } from './socket.ts';
+import { Reconnection } from './socket.ts';
 
 /**
  * The form of frames: JSON, bare, in an envelope or as short requests, or FlatBuffers, which costs the node the least. Of short
@@ -83,7 +83,7 @@ interface ActionIdentity {
 interface Pending {
   resolve(response: OperationResponse): void;
   reject(error: RingbookError): void;
-  readonly timer: NodeJS.Timeout;
+  readonly timer: ReturnType<typeof setTimeout>;
 }
 
 /** Opens a connection with a valid token. */
@@ -93,7 +93,7 @@ export class ControlConnection {
   readonly #options: ControlOptions;
   readonly #connecting: ControlConnecting;
   readonly #reconnection: Reconnection<void>;
-  #socket: WebSocket | null = null;
+  #socket: Socket | null = null;
   #hasEnded = false;
   readonly #version: ControlVersion;
   readonly #onError: (error: RingbookError) => void;
@@ -146,10 +146,10 @@ export class ControlConnection {
     );
   }
 
-  #opened(socket: WebSocket): void {
+  #opened(socket: Socket): void {
     this.#socket = socket;
     this.#report = new ConnectionReport(this.#options);
-    socket.on('message', (data: Buffer) => this.#receive(data));
+    socket.on('message', (data: Uint8Array) => this.#receive(data));
     socket.on('close', (code, reason) => {
       this.#failAll(code);
       this.#report.closed(code, reason.toString());
@@ -252,12 +252,12 @@ export class ControlConnection {
     return this.#version === 'short' ? `{${members}}` : `{"type":"request","channel":"control",${members}}`;
   }
 
-  #receive(data: Buffer): void {
+  #receive(data: Uint8Array): void {
     if (this.#version === 'binary') this.#receiveBinary(data);
     else this.#receiveJson(data);
   }
 
-  #receiveBinary(data: Buffer): void {
+  #receiveBinary(data: Uint8Array): void {
     try {
       const reply = readBinaryReply(data);
       if (reply.kind === 'error') this.#refuse(reply.requestId === 0n ? null : String(reply.requestId), reply.error);
@@ -270,7 +270,7 @@ export class ControlConnection {
     }
   }
 
-  #receiveJson(data: Buffer): void {
+  #receiveJson(data: Uint8Array): void {
     const outcome = parseJsonObject(data);
     if (!outcome.ok) {
       this.#onError(invalidResponse('control frame', outcome.reject.message));

@@ -124,3 +124,22 @@ export function errorOfEnvelope(value: JsonValue | undefined, status: number | n
     details: isJsonObject(details) ? plainDetails(details) : null,
   });
 }
+
+/** There was no connection, and so nothing was sent. */
+export function unreachableAddress(origin: string, reason: string): RingbookError {
+  return new RingbookError({
+    code: 'UNREACHABLE',
+    message: `${origin} cannot be reached (${reason})`,
+    retryable: true,
+  });
+}
+
+/** Of a request that may have been received: its outcome is unknown. */
+export function lostRequest(reason: string): RingbookError {
+  return new RingbookError({ code: 'CONNECTION_CLOSED', message: reason });
+}
+
+/** As `lostRequest`. */
+export function lateReply(deadlineMs: number): RingbookError {
+  return new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer within ${deadlineMs} ms` });
+}

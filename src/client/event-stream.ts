@@ -13,13 +13,13 @@
  *
  * States: open ─▶ (connection lost) ─▶ waiting ─▶ open …  and from any of them ─▶ ended (by close, fault or service).
  */
-import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidResponse, malformed, RingbookError } from './errors.ts';
-import type { SocketTarget } from './http-transport.ts';
+import type { Socket, SocketTarget } from './http-transport.ts';
 import type { Lifetime } from './lifetime.ts';
-import { openSocket, Reconnection } from './socket.ts';
+import { openSocket } from './platform.ts';
+import { Reconnection } from './socket.ts';
 
 /** How a stream deals with the end of its connection. */
 export interface Reconnect extends ConnectionEvents {
@@ -63,7 +63,7 @@ interface Waiter<T> {
 
 export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
   readonly #options: StreamOptions<T>;
-  #socket: WebSocket | null = null;
+  #socket: Socket | null = null;
   #queue: T[] = [];
   #waiter: Waiter<T> | null = null;
   #listener: ((event: T) => void) | null = null;
@@ -145,7 +145,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
       openSocket(this.#targetOf(target), (socket) => {
         this.#socket = socket;
         const report = new ConnectionReport(this.#options.reconnect ?? {});
-        socket.on('message', (data: Buffer) => this.#receive(data, report));
+        socket.on('message', (data: Uint8Array) => this.#receive(data, report));
         socket.on('close', (code, reason) => {
           report.closed(code, reason.toString());
           this.#closed(code, reason.toString(), report.error);
@@ -166,7 +166,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined> {
     return { ...target, path, protocols: [ENVELOPE_PROTOCOL] };
   }
 
-  #receive(data: Buffer, report: ConnectionReport): void {
+  #receive(data: Uint8Array, report: ConnectionReport): void {
     if (this.#hasEnded) return;
     try {
       const frame = parseJson(data, { fractions: 'text' });

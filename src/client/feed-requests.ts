@@ -97,10 +97,10 @@ export class FeedRequests {
   #plan(): void {
     if (this.#isPlanned || this.#timer !== null) return;
     this.#isPlanned = true;
-    setImmediate(() => {
+    setTimeout(() => {
       this.#isPlanned = false;
       this.#sendWaiting();
-    });
+    }, 0);
   }
 
   #sendWaiting(): void {

@@ -4,12 +4,11 @@
  *
  * Sessions are in session.ts, the interpretation of replies in replies.ts.
  */
-import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { Addresses, isLost, isUnserved, PROBE_MS, type SocketWatch } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 import type { Lifetime } from './lifetime.ts';
+import { HttpConnections } from './platform.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -39,14 +38,38 @@ export interface SocketTarget {
   readonly lifetime?: Lifetime;
 }
 
+/** An open WebSocket, as far as the client uses it: that of `ws`, or of a browser. */
+export interface Socket {
+  readonly readyState: number;
+  /** The state in which it can send. */
+  readonly OPEN: number;
+  send(data: string | Uint8Array): void;
+  close(code?: number): void;
+  on(event: 'message', listener: (data: Uint8Array) => void): unknown;
+  on(event: 'close', listener: (code: number, reason: { toString(): string }) => void): unknown;
+}
+
+/** One request to an address. */
+export interface HttpRequest {
+  readonly base: string;
+  readonly exchange: HttpExchange;
+  readonly deadlineMs: number;
+  /** When no connection is a fault of its own; null: by the deadline. */
+  readonly watch: SocketWatch | null;
+  readonly lifetime: Lifetime;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
 /** The client's deadline for a REST call (wire.md 1). */
 const DEADLINE_MS = 10_000;
-/** A full depth snapshot of 10,000 levels per side is smaller. */
-const REPLY_BYTES_MAX = 16_777_216;
 
 export class HttpTransport {
   readonly #addresses: Addresses;
-  readonly #agents: { http: HttpAgent | null; https: HttpsAgent | null } = { http: null, https: null };
+  readonly #connections = new HttpConnections();
 
   /** @param service an address `http://host:port` or `https://host:port`, or several. @throws RingbookError INVALID_ARGUMENT. */
   constructor(service: string | Addresses) {
@@ -74,7 +97,8 @@ export class HttpTransport {
   }
 
   async #once(base: string, exchange: HttpExchange, deadlineMs: number): Promise<JsonValue> {
-    const { status, body } = await this.#roundTrip(base, exchange, deadlineMs);
+    const { watch, lifetime } = this.#addresses;
+    const { status, body } = await this.#connections.exchange({ base, exchange, deadlineMs, watch, lifetime });
     const isSuccess = (status >= 200 && status < 300) || exchange.accept?.includes(status) === true;
     if (isSuccess && body.length === 0) return new Map();
     const outcome = parseJson(body, { fractions: 'text' });
@@ -88,66 +112,8 @@ export class HttpTransport {
 
   /** Closes idle connections; the transport can still be used. */
   close(): void {
-    this.#agents.http?.destroy();
-    this.#agents.https?.destroy();
+    this.#connections.close();
   }
-
-  #agentOf(isSecure: boolean): HttpAgent | HttpsAgent {
-    const options = { keepAlive: true, maxSockets: 16 };
-    if (isSecure) {
-      this.#agents.https ??= new HttpsAgent(options);
-      return this.#agents.https;
-    }
-    this.#agents.http ??= new HttpAgent(options);
-    return this.#agents.http;
-  }
-
-  #roundTrip(base: string, exchange: HttpExchange, deadlineMs: number): Promise<{ status: number; body: Uint8Array }> {
-    const isSecure = base.startsWith('https:');
-    const body = exchange.body === undefined ? null : Buffer.from(exchange.body, 'utf8');
-    const options: RequestOptions = {
-      method: exchange.method,
-      agent: this.#agentOf(isSecure),
-      signal: AbortSignal.timeout(deadlineMs),
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        ...exchange.headers,
-        ...(body === null ? {} : { 'content-length': String(body.length) }),
-      },
-    };
-    const start = isSecure ? requestHttps : requestHttp;
-    return new Promise((resolve, reject) => {
-      const request = start(`${base}${exchange.path}`, options);
-      request.once(
-        'close',
-        this.#addresses.lifetime.add(() => request.destroy(new Error('the client was closed'))),
-      );
-      let isConnected = false;
-      request.once('socket', (socket) => {
-        // One that another request had is connected already, and would keep a listener for each request.
-        isConnected = !socket.connecting;
-        if (isConnected) return;
-        // A machine that is gone refuses nothing.
-        const watch = this.#addresses.watch;
-        const timer = watch === null ? null : setTimeout(() => request.destroy(new NoConnection()), watch.silenceMs);
-        request.once('close', () => clearTimeout(timer ?? undefined));
-        socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-          isConnected = true;
-          clearTimeout(timer ?? undefined);
-        });
-      });
-      request.once('error', (error) =>
-        reject(isConnected ? transportError(error) : unreachableAddress(base, connectFault(error))),
-      );
-      request.once('response', (response) => readBody(response).then(resolve, reject));
-      request.end(body ?? undefined);
-    });
-  }
-}
-
-class NoConnection extends Error {
-  override readonly name = 'TimeoutError';
 }
 
 /**
@@ -162,49 +128,6 @@ export function baseAddress(text: string, member?: string): string {
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   }
   throw invalidArgument(`${JSON.stringify(text)} is not an address like "http://127.0.0.1:3032"`, member);
-}
-
-async function readBody(response: IncomingMessage): Promise<{ status: number; body: Uint8Array }> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length > REPLY_BYTES_MAX) {
-        throw new RingbookError({ code: 'INVALID_RESPONSE', message: `a reply above ${REPLY_BYTES_MAX} bytes` });
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof RingbookError ? error : transportError(error as Error);
-  }
-  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) };
-}
-
-/** Of a request that may have been received: its outcome is unknown. */
-function transportError(error: Error): RingbookError {
-  return isTimeout(error)
-    ? new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer within ${DEADLINE_MS} ms` })
-    : new RingbookError({ code: 'CONNECTION_CLOSED', message: error.message });
-}
-
-/** Why there is no connection. Those of TLS have a code too, such as DEPTH_ZERO_SELF_SIGNED_CERT. */
-export function connectFault(error: Error & { readonly code?: string }): string {
-  if (isTimeout(error)) return `no connection within ${DEADLINE_MS} ms`;
-  if (error.code === 'EPROTO') return 'it does not answer in TLS: is its address http:// ?';
-  return error.code ?? error.message;
-}
-
-function isTimeout(error: Error): boolean {
-  return error.name === 'AbortError' || error.name === 'TimeoutError';
-}
-
-export function unreachableAddress(origin: string, reason: string): RingbookError {
-  return new RingbookError({
-    code: 'UNREACHABLE',
-    message: `${origin} cannot be reached (${reason})`,
-    retryable: true,
-  });
 }
 
 /** The members that are given, as a query with its `?`; '' for none. */

@@ -7,13 +7,12 @@
  *
  * Signatures are verified by the server only.
  */
-import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { getPublicKey, hashes, sign as nobleSign } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { parseHex, toHex } from '../core/hex.ts';
 import { type UserId, userIdOf } from '../core/ids.ts';
 import { invalidArgument } from './errors.ts';
+import { platformKey, readSecretFile, writeSecretFile } from './platform.ts';
 
 /** A signing key of a user; the seed is not accessible. */
 export interface SigningKey {
@@ -22,8 +21,6 @@ export interface SigningKey {
   sign(bytes: Uint8Array): Uint8Array;
 }
 
-/** The fixed prefix of a PKCS#8 Ed25519 private key (RFC 8410); the seed follows. */
-const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SEED_BYTES = 32;
 
 export type SigningBackend = 'node' | 'noble';
@@ -37,25 +34,11 @@ export function keyFromSeed(seed: Uint8Array, backend: SigningBackend = 'node'):
     hashes.sha512 = sha512;
     return { userId: userIdOf(getPublicKey(copy)), sign: (bytes) => nobleSign(bytes, copy) };
   }
-  return { userId: userIdOf(publicKeyOf(platform)), sign: (bytes) => sign(null, bytes, platform) };
-}
-
-/** Null where the platform's crypto has no Ed25519. */
-function platformKey(seed: Uint8Array): KeyObject | null {
-  try {
-    return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
-  } catch {
-    return null;
-  }
-}
-
-/** The last 32 bytes of an Ed25519 SubjectPublicKeyInfo are the key. */
-function publicKeyOf(key: KeyObject): Uint8Array {
-  return createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32);
+  return { userId: userIdOf(platform.publicKey), sign: platform.sign };
 }
 
 export function generateSeed(): Uint8Array {
-  return randomBytes(SEED_BYTES);
+  return crypto.getRandomValues(new Uint8Array(SEED_BYTES));
 }
 
 /** The published keys of the dev seed (operator-api.md 9), for experiments on a dev node only. */
@@ -74,19 +57,4 @@ export function loadKey(path: string): SigningKey {
   const seed = parseHex(readSecretFile(path), SEED_BYTES);
   if (seed === null) throw invalidArgument(`${path} is not a key file: expected 64 hex digits`);
   return keyFromSeed(seed);
-}
-
-/** The line of a file that holds a secret. @throws RingbookError INVALID_ARGUMENT when others than its owner may read it. */
-export function readSecretFile(path: string): string {
-  if (!existsSync(path)) throw invalidArgument(`there is no file ${path}`);
-  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    throw invalidArgument(`${path} can be read by others; run: chmod 600 ${path}`);
-  }
-  return readFileSync(path, 'utf8').trim();
-}
-
-/** Writes a new file that only its owner can read. @throws an EEXIST error instead of overwriting a secret. */
-export function writeSecretFile(path: string, line: string): void {
-  writeFileSync(path, `${line}\n`, { mode: 0o600, flag: 'wx' });
-  chmodSync(path, 0o600);
 }

@@ -38,7 +38,7 @@ export class LiveBook extends BookView {
   #isOutdated = false;
   #isConnected = false;
   #resyncs = -1;
-  #retryTimer: NodeJS.Timeout | null = null;
+  #retryTimer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
   readonly #ended: (() => void) | undefined;
 

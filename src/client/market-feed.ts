@@ -13,7 +13,6 @@
  *
  * How requests become frames is in feed-requests.ts.
  */
-import type { WebSocket } from 'ws';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
 import { crc32c } from '../core/crc32c.ts';
 import type { AssetId } from '../core/ids.ts';
@@ -21,7 +20,9 @@ import { parseInterval } from '../core/kline-intervals.ts';
 import { Addresses, isUnserved } from './addresses.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 import { type FeedItemError, FeedRequests, type JsonItem } from './feed-requests.ts';
+import type { Socket } from './http-transport.ts';
 import { BookView, LocalBook } from './local-book.ts';
+import { openSocket } from './platform.ts';
 import { readArray, readObject, stringOrNull } from './read-members.ts';
 import {
   type Depth,
@@ -36,7 +37,7 @@ import {
   type Ticker,
 } from './replies.ts';
 import { assetOf } from './signed-actions.ts';
-import { openSocket, RECONNECT_MS, RECONNECT_MS_MAX, Reconnection } from './socket.ts';
+import { RECONNECT_MS, RECONNECT_MS_MAX, Reconnection } from './socket.ts';
 
 /** The best level of each side; null for an empty one. */
 export interface BestLevels {
@@ -152,7 +153,7 @@ export class MarketFeed {
   readonly #entries = new Map<string, Entry>();
   readonly #requests = new FeedRequests();
   readonly #reconnection: Reconnection<void>;
-  #socket: WebSocket | null = null;
+  #socket: Socket | null = null;
   #connectedAtMs = 0;
   #shortConnections = 0;
   #isClosed = false;
@@ -326,7 +327,7 @@ export class MarketFeed {
       this.#socket = socket;
       this.#connectedAtMs = performance.now();
       this.#requests.open((text) => socket.send(text));
-      socket.on('message', (data: Buffer) => {
+      socket.on('message', (data: Uint8Array) => {
         let notify: Received['notify'] = null;
         try {
           notify = this.#received(data);
@@ -341,7 +342,7 @@ export class MarketFeed {
     });
   }
 
-  #received(data: Buffer): Received['notify'] {
+  #received(data: Uint8Array): Received['notify'] {
     const tree = parseJson(data, { fractions: 'text' });
     if (!tree.ok || !isJsonObject(tree.value)) throw malformed('frame', tree.ok ? NOT_OBJECT : tree.reject);
     const frame = tree.value;
@@ -414,7 +415,7 @@ export class MarketFeed {
     this.#renew(entry);
   }
 
-  #lost(socket: WebSocket): void {
+  #lost(socket: Socket): void {
     if (this.#socket === socket) this.#socket = null;
     this.#requests.lost(lostError());
     for (const entry of this.#entries.values()) {

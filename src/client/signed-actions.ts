@@ -4,7 +4,6 @@
  * REST bodies and `/control` frames contain the same wrapper; it is written once and sent unchanged.
  */
 
-import { randomBytes } from 'node:crypto';
 import type { Signatures } from '../codec/signatures.ts';
 import type { BookDecimals } from '../core/arithmetic.ts';
 import { parseScaled } from '../core/decimal.ts';
@@ -108,13 +107,14 @@ interface OrderContext {
   readonly nowNs: bigint;
 }
 
+/** Standard base64 of 16 random bytes. */
 export function randomOrderId(): string {
-  return randomBytes(16).toString('base64');
+  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))));
 }
 
 /** What tells a withdrawal or a settlement from an equal one: each signed text is accepted once. */
 export function randomRequestId(): string {
-  return randomBytes(16).toString('base64');
+  return randomOrderId();
 }
 
 /**
@@ -389,5 +389,5 @@ export function signTransfer(key: SigningKey, request: Omit<TransferRequest, 'us
 
 /** A JSON array of 64 integers. */
 export function signatureOf(key: SigningKey, text: string): string {
-  return `[${key.sign(Buffer.from(text, 'utf8')).join(',')}]`;
+  return `[${key.sign(new TextEncoder().encode(text)).join(',')}]`;
 }

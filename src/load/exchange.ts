@@ -74,14 +74,15 @@ export class Exchange {
     const { pace, count } = plan;
     // A run without a schedule has no known length; its columns are of the shortest kind and the last one is open.
     this.#overTime = new LatenciesOverTime(pace.kind === 'open' ? (count * 1_000) / pace.perSecond : 0);
+    // In Node messages are Buffers.
     for (const { control } of traders.pair) {
-      control.on('message', (data: Buffer) => this.#reply(data));
+      control.on('message', (data) => this.#reply(data as Buffer));
       control.on('close', (code) => {
         this.#closed ??= `a /control connection was closed with ${code}`;
       });
     }
-    traders.trades?.on('message', (data: Buffer) => this.#fill(data));
-    traders.depth?.on('message', (data: Buffer) => this.#depth(data));
+    traders.trades?.on('message', (data) => this.#fill(data as Buffer));
+    traders.depth?.on('message', (data) => this.#depth(data as Buffer));
   }
 
   get messages(): number {

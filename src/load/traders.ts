@@ -3,13 +3,12 @@
  *
  * New users are funded by the faucet. Own ones must have what the run moves (own-users.ts).
  */
-import type { WebSocket } from 'ws';
 import { RingbookClient } from '../client/client.ts';
-import { HttpTransport } from '../client/http-transport.ts';
+import { HttpTransport, type Socket } from '../client/http-transport.ts';
 import { generateSeed, keyFromSeed, loadKey, type SigningKey } from '../client/keys.ts';
 import { OperatorClient } from '../client/operator.ts';
+import { openSocket } from '../client/platform.ts';
 import { Session } from '../client/session.ts';
-import { openSocket } from '../client/socket.ts';
 import type { NowNs } from '../client/time.ts';
 import { assert, must } from '../core/assert.ts';
 import { format18, formatRaw, parseDecimal18 } from '../core/decimal.ts';
@@ -25,14 +24,14 @@ const LOOK_MS = 20;
 
 interface Trader {
   readonly key: SigningKey;
-  readonly control: WebSocket;
+  readonly control: Socket;
 }
 
 export interface Traders {
   readonly pair: readonly [Trader, Trader];
   /** Frames of the buyer's trades and of depth updates; null unless requested. */
-  readonly trades: WebSocket | null;
-  readonly depth: WebSocket | null;
+  readonly trades: Socket | null;
+  readonly depth: Socket | null;
   close(): void;
 }
 
@@ -60,7 +59,7 @@ async function fund({ users, market }: NodeTarget, keys: readonly SigningKey[]):
   }
 }
 
-function openFloor({ base }: FloorTarget): Promise<WebSocket> {
+function openFloor({ base }: FloorTarget): Promise<Socket> {
   return openSocket({ base, path: '/control', headers: {} }, (socket) => socket);
 }
 
@@ -71,8 +70,8 @@ export async function openTraders(
   nowNs: NowNs,
 ): Promise<Traders> {
   const { target } = plan;
-  const sockets: WebSocket[] = [];
-  const keep = (socket: WebSocket): WebSocket => {
+  const sockets: Socket[] = [];
+  const keep = (socket: Socket): Socket => {
     sockets.push(socket);
     return socket;
   };
@@ -91,7 +90,7 @@ export async function openTraders(
   const headers = await Promise.all(keys.map((key) => new Session(transport, key, nowNs).headers()));
   transport.close();
   await fund(target, keys);
-  const open = async (path: string, user: 0 | 1): Promise<WebSocket> =>
+  const open = async (path: string, user: 0 | 1): Promise<Socket> =>
     keep(await openSocket({ base: target.oms, path, headers: headers[user] ?? {} }, (socket) => socket));
   const control = plan.hops ? '/control?timing=true' : '/control';
   const [seller, buyer] = keys;

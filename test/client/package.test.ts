@@ -17,7 +17,7 @@ import { removeDirectory, temporaryDirectory } from '../support/temporary-direct
 const PACKAGE = 'packages/client';
 const README = `${PACKAGE}/README.md`;
 const TSC = resolve('node_modules/typescript/bin/tsc');
-const INSTALLED_BYTES_MAX = 3_000_000;
+const INSTALLED_BYTES_MAX = 3_400_000;
 /** A file takes whole blocks of a disk. */
 const BLOCK_BYTES = 4_096;
 const run = promisify(execFile);
@@ -154,7 +154,7 @@ suite('the package of the client', () => {
     );
   });
 
-  test('installed with everything that it needs it takes less than 3 MB', () => {
+  test('installed with everything that it needs it takes less than 3.4 MB', () => {
     const taken = filesUnder(join(home, 'node_modules'))
       .map((path) => Math.ceil(statSync(path).size / BLOCK_BYTES) * BLOCK_BYTES)
       .reduce((sum, bytes) => sum + bytes, 0);
@@ -233,8 +233,10 @@ suite('the package of the node', () => {
   });
 
   test('`ringbook/client` is an alias: the same modules under the same names', () => {
-    const own = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { exports: Record<string, string> };
-    assert.equal(root.exports['./client'], own.exports['.']?.replace('./dist/', './dist/src/'));
-    assert.equal(root.exports['./client/*'], own.exports['./*']?.replace('./dist/', './dist/src/'));
+    const own = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+      readonly exports: { readonly '.': { readonly default: string }; readonly './*': string };
+    };
+    assert.equal(root.exports['./client'], own.exports['.'].default.replace('./dist/', './dist/src/'));
+    assert.equal(root.exports['./client/*'], own.exports['./*'].replace('./dist/', './dist/src/'));
   });
 });
