@@ -54,6 +54,7 @@ import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
 import { placeStart } from './registry/registry-config.ts';
+import type { HashedState } from './replicated-log.ts';
 import {
   BATCH_CLOSES_AT_BYTES,
   COMMAND_BYTES_MAX,
@@ -304,12 +305,14 @@ export class ClearingActor implements Actor {
     };
   }
 
-  /** Null while orders are fired, which is no part of a record, and where a leader would stand still for too long. */
-  #hashForCheck(): string | null {
+  /** None while orders are fired, which is no part of a record, and where a leader would stand still for too long. */
+  #hashForCheck(): Pick<HashedState, 'state' | 'why'> {
     const orders = this.ledger.markets.reduce((sum, market) => sum + market.orders.size, 0);
     const isLeader = this.#replicating?.role === 'leading';
-    if (this.#isFiring() || (isLeader && orders > HASHED_ORDERS_MAX)) return null;
-    return this.#cycle.finish(hashState(this.ledger, nativeBytesHash()));
+    if (this.#isFiring()) return { state: null, why: 'FIRING' };
+    // mutant: hash-within-a-lease
+    if (isLeader && orders > HASHED_ORDERS_MAX) return { state: null, why: 'TOO_MANY_ORDERS' };
+    return { state: this.#cycle.finish(hashState(this.ledger, nativeBytesHash())), why: null };
   }
 
   /** What a replay changes is known behind it. */

@@ -224,7 +224,12 @@ export class ReplicatorEnd {
         this.#listener.flushed({ sequence: message.sequence, hash: message.hash });
         return;
       case 'hashed':
-        this.#listener.hashed({ sequence: message.sequence, record: message.record, state: message.state });
+        this.#listener.hashed({
+          sequence: message.sequence,
+          record: message.record,
+          state: message.state,
+          why: message.why,
+        });
         return;
       case 'restored':
         this.#listener.restored();

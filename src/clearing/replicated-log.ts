@@ -106,9 +106,14 @@ export interface HashedState {
   readonly sequence: Sequence;
   /** Of the record: 32 bytes. */
   readonly record: Uint8Array;
-  /** 64 hex digits; null where the record was passed already, orders are being fired, or a leader has too many orders. */
+  /** 64 hex digits; null for none. */
   readonly state: string | null;
+  /** Why there is no hash of the state; null where there is one. */
+  readonly why: NoHash | null;
 }
+
+/** The record was passed already, orders are being fired, or a leader has so many that it would stand still for its lease. */
+export type NoHash = 'PASSED' | 'FIRING' | 'TOO_MANY_ORDERS';
 
 export interface ReplicatedLog {
   /** The record behind whose application the state is to be hashed, once; null for none. Absent: it is never asked for. */

@@ -20,7 +20,7 @@ import type { Effect } from './effects.ts';
 import type { Batch, ClearingInput } from './inputs.ts';
 import { BatchBuffer } from './journal-batch.ts';
 import { applyRecord, checkRecord, type RecordToApply } from './records.ts';
-import type { BegunKind, Campaign, LogEvent, RecordPlace, ReplicatedLog } from './replicated-log.ts';
+import type { BegunKind, Campaign, HashedState, LogEvent, RecordPlace, ReplicatedLog } from './replicated-log.ts';
 import type { ClearingState } from './state.ts';
 
 /** A batch that has so many bytes takes no further input (cluster.md 5): with what may still be added its record is below 1,000,000. */
@@ -37,6 +37,8 @@ const FOLLOWED_PER_FLUSH = 256;
 const FOLLOWED_BYTES_PER_FLUSH = 4 << 20;
 /** Events that one turn takes at most. */
 const EVENTS_PER_TURN = 512;
+
+const PASSED: Pick<HashedState, 'state' | 'why'> = { state: null, why: 'PASSED' };
 
 export interface Replication {
   readonly log: ReplicatedLog;
@@ -76,8 +78,8 @@ export interface ReplicationHost {
   readonly release: (effects: readonly Effect[], timeNs: TimestampNs) => void;
   /** This node leads: everything is to be sent. @param isEmpty whether the takeover is the journal's first record. */
   readonly takenOver: (isEmpty: boolean) => void;
-  /** The hash of the state, 64 hex digits; null while it cannot be had. */
-  readonly stateHash: () => string | null;
+  /** The hash of the state, or why it cannot be had now. */
+  readonly stateHash: () => Pick<HashedState, 'state' | 'why'>;
   /** A long step is done. */
   readonly step: () => void;
 }
@@ -303,8 +305,8 @@ export class Replicating {
   #hash({ sequence, hash }: RecordPlace): void {
     const { hashAt = null } = this.#log;
     if (hashAt === null || sequence < hashAt) return;
-    const state = sequence === hashAt ? this.#host.stateHash() : null;
-    this.#log.hashed?.({ sequence, record: Uint8Array.from(hash), state });
+    const hashed = sequence === hashAt ? this.#host.stateHash() : PASSED;
+    this.#log.hashed?.({ sequence, record: Uint8Array.from(hash), ...hashed });
   }
 
   #follows(sequence: Sequence, timeNs: TimestampNs): void {

@@ -42,8 +42,8 @@ The configuration is that of a node: RINGBOOK_CONFIG, or RINGBOOK_CLUSTER, RINGB
   step-down  hands the leadership to the best standby, or to NODE
   join       makes the new data directory DIR of the newest snapshot of the bucket, verified; its node reads what came
              behind it from the stream
-  check      every node's hash of the same record, and of its state behind it; a leader with more than 50,000 orders has no
-             hash of its state. Exit 0: all have one and they are equal
+  check      every node's hash of the same record, and of its state behind it, or "why" there is none: of a leader with more
+             than 50,000 orders it would take longer than its lease. Exit 0: all have one and they are equal
   acknowledge
              an operator has looked at the records in "dropped" of the data directory of NODE, which the stream did not take
   restore-stream
@@ -269,24 +269,20 @@ async function acknowledge(admin: Admin, node: string): Promise<ExitCode> {
  * questions it is chosen, and further ahead when a node had passed it.
  */
 async function check(admin: Admin): Promise<ExitCode> {
+  const { comparedHashes } = await import('../cluster/cluster-admin.ts');
   const before = await admin.status();
   for (let tries = 1; ; tries += 1) {
     const { members } = await admin.status();
     const nodes = members.filter(({ role }) => role === 'node').map(({ node }) => node);
     if (nodes.length === 0) throw new CliError(EXIT.fault, 'no node answers');
     const highest = (found: typeof members): number => Math.max(0, ...found.map(({ sequence }) => sequence));
-    const ahead = 2 + tries * Math.max(0, highest(members) - highest(before.members));
-    const found = await admin.hashes(nodes, highest(members) + ahead);
-    const wasPassed = found.some((hash) => hash !== null && hash.sequence !== highest(members) + ahead);
+    const sequence = highest(members) + 2 + tries * Math.max(0, highest(members) - highest(before.members));
+    const found = await admin.hashes(nodes, sequence);
+    const { isEqual, isComplete, wasPassed } = comparedHashes(found, sequence);
     if (wasPassed && tries < CHECKS_MAX) continue;
-    const shown = nodes.map((node, at) => ({ node, ...(found[at] ?? { sequence: null, record: null, state: null }) }));
-    const states = new Set(shown.flatMap(({ state }) => state ?? []));
-    const records = new Set(wasPassed ? [] : shown.flatMap(({ record }) => record ?? []));
-    const isEqual = states.size <= 1 && records.size <= 1;
-    // One state that is compared with none is not a comparison.
-    const isWhole = found.every((hash) => hash !== null && hash.state !== null);
-    print({ equal: isEqual, complete: isWhole, nodes: shown });
-    return isEqual && isWhole ? EXIT.done : EXIT.fault;
+    const none = { sequence: null, record: null, state: null, why: 'NO_ANSWER' };
+    print({ equal: isEqual, complete: isComplete, nodes: nodes.map((node, at) => ({ node, ...(found[at] ?? none) })) });
+    return isEqual && isComplete ? EXIT.done : EXIT.fault;
   }
 }
 

@@ -120,6 +120,7 @@ export async function restoreStream(admin: ClusterAdmin, wishes: RestoreWishes):
     await mustBeStopped(admin);
     const { end, first } = await streamOf(admin);
     await withReader(directory, async (reader) => {
+      // mutant: restore-the-longest
       for (const other of others) await withReader(other, (found) => mustNotBeLonger(directory, reader, other, found));
       const { firstSequence, lastSequence } = journalBounds(reader);
       if (end > lastSequence)
@@ -129,6 +130,7 @@ export async function restoreStream(admin: ClusterAdmin, wishes: RestoreWishes):
           EXIT.fault,
           `the stream ends with record ${end} and the journal of ${directory} begins with record ${firstSequence}: what is between them is in neither`,
         );
+      // mutant: restore-goes-on-from-the-end
       if (end >= firstSequence && end > 0) await mustBeInStream(admin, reader, { sequence: end as Sequence, first });
       let restored = 0;
       for (const record of readWholeRecords(reader, (end + 1) as Sequence)) {

@@ -24,11 +24,29 @@ export interface MemberStatus {
 }
 
 /** What a node has at one record. */
-interface NodeHash {
+export interface NodeHash {
   readonly sequence: number;
   readonly record: string;
   /** Null where it could not be had. */
   readonly state: string | null;
+  /** Why it could not be had (clearing/replicated-log.ts); null where it is there. */
+  readonly why: string | null;
+}
+
+/** @param hashes of the nodes that were asked, null without an answer. @param sequence that they were asked for. */
+export function comparedHashes(
+  hashes: readonly (NodeHash | null)[],
+  sequence: number,
+): { readonly isEqual: boolean; readonly isComplete: boolean; readonly wasPassed: boolean } {
+  const wasPassed = hashes.some((hash) => hash !== null && hash.sequence !== sequence);
+  const states = new Set(hashes.flatMap((hash) => hash?.state ?? []));
+  const records = new Set(wasPassed ? [] : hashes.flatMap((hash) => hash?.record ?? []));
+  // mutant: equal-states
+  const isEqual = states.size <= 1 && records.size <= 1;
+  // One state that is compared with none is not a comparison.
+  // mutant: whole-comparison
+  const isComplete = hashes.every((hash) => hash !== null && hash.state !== null);
+  return { isEqual, isComplete, wasPassed };
 }
 
 export interface ClusterStatus {
@@ -128,9 +146,14 @@ export class ClusterAdmin {
     const answers = await Promise.all(nodes.map((node) => this.log.request(node, question, HASH_MS_MAX)));
     return answers.map((answer) => {
       if (answer === null) return null;
-      const { ok, sequence: at, record, state } = objectOf(answer);
+      const { ok, sequence: at, record, state, why } = objectOf(answer);
       if (ok !== true || typeof record !== 'string') return null;
-      return { sequence: Number(at), record, state: typeof state === 'string' ? state : null };
+      return {
+        sequence: Number(at),
+        record,
+        state: typeof state === 'string' ? state : null,
+        why: typeof why === 'string' ? why : null,
+      };
     });
   }
 

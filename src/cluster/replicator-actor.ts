@@ -139,8 +139,8 @@ export class ReplicatorActor implements Actor {
         this.#flushed = place;
         this.#replicator?.flushed(place);
       },
-      hashed: ({ sequence, record, state }) => {
-        this.#hashing?.({ ok: true, sequence, record: Buffer.from(record).toString('hex'), state });
+      hashed: ({ sequence, record, state, why }) => {
+        this.#hashing?.({ ok: true, sequence, record: Buffer.from(record).toString('hex'), state, why });
         this.#hashing = null;
       },
       restored: () => undefined,

@@ -45,11 +45,13 @@ export class Truncation {
   /** Of a leader, now and then. @returns where the stream begins now; null when nothing was removed. @throws Error without an answer. */
   async pass(nowMs: number): Promise<number | null> {
     await this.#remember(nowMs);
+    // mutant: truncation-keeps-snapshots
     const kept = (await this.#bucket.list()).slice(-this.#keep);
     const oldest = kept[0]?.sequence;
     const info = await this.#stream.info();
     if (oldest === undefined || info === null) return null;
     // The last record of a node stays: it compares it when it starts.
+    // mutant: truncation-waits-for-nodes
     const below = Math.min(oldest, ...[...this.#seen.values()].map(({ sequence }) => sequence));
     if (below <= info.first) return null;
     await this.#stream.purgeBelow(below);
@@ -58,6 +60,7 @@ export class Truncation {
 
   async #remember(nowMs: number): Promise<void> {
     const before = await this.#stream.snapshot(NODES);
+    // mutant: truncation-of-the-next-leader
     for (const [node, { sequence, atMs }] of before === null ? [] : await seenOf(before))
       this.see(node, sequence, atMs);
     for (const [node, { atMs }] of this.#seen) if (nowMs - atMs > SEEN_WITHIN_MS) this.#seen.delete(node);

@@ -62,7 +62,7 @@ suite('the operators of a node of a cluster', () => {
     assert.ok(seen.notLeader > 100 && seen.unavailable > 100 && seen.served > 100, JSON.stringify(seen));
   });
 
-  test('a call that waits for a leader whose lease is over is answered after a time with 504, of one that leads it waits (cluster.md 7.4)', async () => {
+  test('a call that waits for a leader whose lease is over is answered after a time with 504, of one that leads it waits (cluster.md 7.4)', async (t) => {
     let isOver = false;
     const answers: (() => void)[] = [];
     const handler = () => new Promise<OpsReply>((done) => answers.push(() => done({ ok: true, value: {} })));
@@ -70,11 +70,13 @@ suite('the operators of a node of a cluster', () => {
       ...{ token: 'token', log: pino({ level: 'silent' }), isRecovering: () => false, names: [] },
       ...{ isOver: () => isOver, answersWithinMs: 20 },
     });
+    t.after(() => ops.close());
     const port = await ops.listen({ host: '127.0.0.1', port: 0 });
     const post = (): Promise<Response> =>
       fetch(`http://127.0.0.1:${port}/operator/settings`, {
         method: 'POST',
         headers: { authorization: 'Bearer token' },
+        signal: AbortSignal.timeout(10_000),
       });
     const waits = post();
     await eventually(() => answers.length === 1);
@@ -86,7 +88,6 @@ suite('the operators of a node of a cluster', () => {
     assert.equal(late.status, 504);
     assert.match(await late.text(), /"TIMEOUT_UNKNOWN_STATE"/);
     answers.pop()?.();
-    await ops.close();
   });
 
   test('a follower answers liveness, readiness, version, metrics, its actors, its clock and its page', async () => {
