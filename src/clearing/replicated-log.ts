@@ -113,7 +113,7 @@ export interface HashedState {
 }
 
 /** The record was passed already, orders are being fired, or a leader has so many that it would stand still for its lease. */
-export type NoHash = 'PASSED' | 'FIRING' | 'TOO_MANY_ORDERS';
+type NoHash = 'PASSED' | 'FIRING' | 'TOO_MANY_ORDERS';
 
 export interface ReplicatedLog {
   /** The record behind whose application the state is to be hashed, once; null for none. Absent: it is never asked for. */
