@@ -18,16 +18,20 @@ import {
   Detail,
   Failure,
   Frame,
+  QuoteSetAnswer,
+  RefusedQuote,
+  Side,
   Status,
   Timing,
 } from '../codec/generated/control-tables.ts';
-import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../codec/order-actions.ts';
+import { decodeAmend, decodeCancel, decodeCreate, decodeQuoteSet, decodeReplace } from '../codec/order-actions.ts';
+import type { AssetId } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, rejectName } from '../core/reject.ts';
 import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
-import { amendTable, cancelTable, createTable, replaceTable } from './generated/order-table-writers.ts';
-import type { ActionTiming, OperationResponse } from './replies.ts';
-import type { OrderAction, SignedAction } from './signed-actions.ts';
+import { amendTable, cancelTable, createTable, quoteSetTable, replaceTable } from './generated/order-table-writers.ts';
+import type { ActionTiming, OperationResponse, QuoteSetResponse } from './replies.ts';
+import type { OrderAction, SignedAction, SignedQuotes } from './signed-actions.ts';
 import { listOf, tableOf } from './table-writer.ts';
 
 /** The subprotocol of these frames. */
@@ -41,6 +45,12 @@ export type BinaryReply =
       readonly action: OrderAction;
       readonly assetId: string;
       readonly response: OperationResponse;
+    }
+  | {
+      readonly kind: 'quotes';
+      readonly requestId: bigint;
+      readonly assetId: AssetId;
+      readonly response: QuoteSetResponse;
     }
   /** An error of the request, or with the request id 0 of the connection. */
   | { readonly kind: 'error'; readonly requestId: bigint; readonly error: RingbookError }
@@ -72,6 +82,12 @@ export function binaryRequest(requestId: bigint, { action, body }: SignedAction)
     case 'Amend':
       return frameOf(builder, requestId, Body.Amend, amendTable(builder, decoded(decodeAmend, body)));
   }
+}
+
+/** A quote set as a frame; as `binaryRequest`. */
+export function binaryQuotes(requestId: bigint, { body }: SignedQuotes): Uint8Array {
+  const builder = new Builder(FRAME_BYTES_START);
+  return frameOf(builder, requestId, Body.QuoteSet, quoteSetTable(builder, decoded(decodeQuoteSet, body)));
 }
 
 /** A batch as a frame; as `binaryRequest`. */
@@ -122,6 +138,8 @@ export function readBinaryReply(bytes: Uint8Array): BinaryReply {
   switch (reader.unsigned(frame, Frame.bodyType)) {
     case Body.Answer:
       return answerAt(requestId, at);
+    case Body.QuoteSetAnswer:
+      return quotesAt(requestId, at);
     case Body.Failure:
       return { kind: 'error', requestId, error: errorAt(at) };
     case Body.Resync:
@@ -159,8 +177,43 @@ function answerAt(requestId: bigint, at: number): BinaryReply {
   return { kind: 'answer', requestId, action, assetId, response };
 }
 
-function timingAt(answer: number): ActionTiming | null {
-  const at = reader.placeOf(answer, Answer.timing);
+function quotesAt(requestId: bigint, at: number): BinaryReply {
+  const status = reader.unsigned(at, QuoteSetAnswer.status);
+  const isReceived = status === Status.Received;
+  const timing = timingAt(at, QuoteSetAnswer.timing);
+  const code = isReceived ? null : (rejectName(reader.unsigned(at, QuoteSetAnswer.code)) ?? 'UNKNOWN');
+  const message = textAt(at, QuoteSetAnswer.message) ?? '';
+  const refused: { side: 'Buy' | 'Sell'; price: number; reason: string }[] = [];
+  const count = Math.min(reader.count(at, QuoteSetAnswer.refused), QuoteSetAnswer.refused.most);
+  for (let index = 0; index < count; index += 1) {
+    const item = reader.item(at, QuoteSetAnswer.refused, index);
+    const why = rejectName(reader.unsigned(item, RefusedQuote.code));
+    refused.push({
+      side: reader.unsigned(item, RefusedQuote.side) === Side.Buy ? 'Buy' : 'Sell',
+      price: reader.safe(item, RefusedQuote.price, 0),
+      reason: why === undefined ? 'Unknown' : why === 'WOULD_CROSS' ? 'PostOnlyWouldCross' : pascalCase(why),
+    });
+  }
+  const response: QuoteSetResponse = {
+    setId: textAt(at, QuoteSetAnswer.setId) ?? '',
+    revisionNs: reader.ulong(at, QuoteSetAnswer.revision) || null,
+    status: isReceived ? 'Received' : 'Rejected',
+    reason: code === null ? null : code === 'UNKNOWN' ? 'Unknown' : pascalCase(code),
+    created: reader.unsigned(at, QuoteSetAnswer.created),
+    changed: reader.unsigned(at, QuoteSetAnswer.changed),
+    kept: reader.unsigned(at, QuoteSetAnswer.kept),
+    cancelled: reader.unsigned(at, QuoteSetAnswer.cancelled),
+    refused,
+    superseded: reader.unsigned(at, QuoteSetAnswer.superseded) === 1,
+    processedAtNs: reader.ulong(at, QuoteSetAnswer.processedAtNs),
+    ...(code === null ? {} : { detail: { code, field: textAt(at, QuoteSetAnswer.field), message } }),
+    ...(timing === null ? {} : { timing }),
+  };
+  return { kind: 'quotes', requestId, assetId: (textAt(at, QuoteSetAnswer.assetId) ?? '') as AssetId, response };
+}
+
+function timingAt(answer: number, field: FieldLayout = Answer.timing): ActionTiming | null {
+  const at = reader.placeOf(answer, field);
   if (at === 0) return null;
   const hop = (offset: number): bigint | null => reader.structUlong(at, offset) || null;
   return {

@@ -6,6 +6,10 @@
  * test/support/wire-texts.ts, written from wire.md, and the writers that were written by hand (test/judges/canonical.ts) are
  * the second implementations. The wrappers around the signed objects are in signed-actions.ts.
  */
+
+import { type SignedQuoteSet, writeSignedQuoteSet } from '../codec/generated/order-json.ts';
+import { quoteSetFault } from '../codec/order-rules.ts';
+import { pricesFault } from '../codec/quote-entries.ts';
 import {
   ADD_SIGNER,
   CLOSE_POSITION,
@@ -18,7 +22,10 @@ import {
 import { AMEND_BODY, CANCEL_TERMS, COMPLETE_REPLACE, ORDER, REPLACE_TERMS } from '../codec/shapes/order-shapes.ts';
 import { alternativesOf, type Shape, U64 } from '../codec/shapes/shape-kit.ts';
 import { keyBytesOf, SCHEMES, type SignerKey } from '../codec/signatures.ts';
+import { textBytes } from '../codec/text-writer.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
+import { QUOTE_TEXT_BYTES_MAX, QUOTES_PER_SIDE_MAX } from '../core/limits.ts';
+import type { TimestampNs } from '../core/units.ts';
 import { invalidArgument } from './errors.ts';
 import { fitFor, signedText } from './request-text.ts';
 
@@ -94,6 +101,26 @@ export interface ReplaceRequest {
   readonly newTrigger?: Omit<Trigger, 'parentOrderId'> | null;
   readonly priceDecimals: number;
   readonly quantityDecimals: number;
+}
+
+/** What shall rest of a quote set in one market, in raw book units (wire-additions.md 16). */
+export interface QuoteSetTerms {
+  readonly signer: UserId;
+  readonly setId: string;
+  readonly assetId: AssetId;
+  readonly priceDecimals: number;
+  readonly quantityDecimals: number;
+  /** Above that of the set before. */
+  readonly revisionNs: bigint;
+  /** Price and quantity of each entry, the best price first. Both sides empty: the set ends. */
+  readonly bids: readonly (readonly [price: number, quantity: number])[];
+  readonly asks: readonly (readonly [price: number, quantity: number])[];
+  readonly target: OrderTarget;
+  /** 1e-6 of notional. */
+  readonly maxTradingFeesRate: number;
+  readonly protectionGroup?: string | null;
+  /** Null or left out: 30 days. */
+  readonly goodUntilNs?: bigint | null;
 }
 
 export interface CancelRequest {
@@ -264,6 +291,44 @@ export interface AmendRequest {
 /** The body of an amend; nothing of it is signed. */
 export function amendBody(user: UserId, request: AmendRequest): string {
   return `{"request":${signedText(AMEND_BODY, { ...request, source: 'User' })},"user_id":"${user}"}`;
+}
+
+/** @throws RingbookError INVALID_ARGUMENT for a set that the node would refuse for its figures or names. */
+export function quoteSetText(request: QuoteSetTerms): string {
+  const { signer, setId, assetId, bids, asks, target, revisionNs, goodUntilNs = null } = request;
+  if (bids.length > QUOTES_PER_SIDE_MAX || asks.length > QUOTES_PER_SIDE_MAX) {
+    throw invalidArgument(
+      `a side has at most ${QUOTES_PER_SIDE_MAX} quotes`,
+      bids.length > asks.length ? 'bids' : 'asks',
+    );
+  }
+  for (const [price, quantity] of [...bids, ...asks]) {
+    if (Number.isSafeInteger(price) && Number.isSafeInteger(quantity) && price > 0 && quantity > 0) continue;
+    throw invalidArgument('raw figures of a quote lie in 1 … 2^53-1', 'bids');
+  }
+  const quotes: SignedQuoteSet = {
+    signer: { id: signer, text: signer },
+    setId,
+    baseAsset: { id: assetId, text: assetId },
+    bookPriceDecimals: request.priceDecimals,
+    bookQuantityDecimals: request.quantityDecimals,
+    revisionNs: u64(revisionNs, 'revisionNs') as TimestampNs,
+    bids: bids.flat(),
+    asks: asks.flat(),
+    account: target.account,
+    isSpot: target.isSpot,
+    maxTradingFeesRate: request.maxTradingFeesRate,
+    protectionGroup: request.protectionGroup ?? null,
+    goodUntilNs: goodUntilNs === null ? null : (u64(goodUntilNs, 'goodUntilNs') as TimestampNs),
+    protocolVersion,
+  };
+  const fault = quoteSetFault(quotes) ?? pricesFault(quotes);
+  if (fault !== null) throw invalidArgument(fault.message, fault.field);
+  return new TextDecoder().decode(textBytes(quotes, writeSignedQuoteSet, QUOTE_TEXT_BYTES_MAX));
+}
+
+function u64(value: bigint, member: string): bigint {
+  return fitFor(U64)(value, member) as bigint;
 }
 
 export function cancelText(request: CancelRequest): string {

@@ -20,7 +20,7 @@ import { AccountClient } from './account.ts';
 import type { AccountSigners, CoSignatures } from './action-signers.ts';
 import { Addresses, isUnserved, type LeaderAddress, type Probe } from './addresses.ts';
 import { AssetNames } from './asset-names.ts';
-import type { LimitOrder, MarketOrder, Order } from './canonical.ts';
+import type { LimitOrder, MarketOrder, Order, OrderTarget, QuoteSetTerms } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, type ControlConnecting, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument, type RingbookError } from './errors.ts';
@@ -63,6 +63,7 @@ import {
   type Page,
   type PublicTrade,
   type PublicTradeEvent,
+  type QuoteSetResponse,
   readBatchResults,
   readDepth,
   readFiresAt,
@@ -76,6 +77,7 @@ import {
   readPage,
   readPublicTrade,
   readPublicTradeEvent,
+  readQuoteSetResponse,
   readTicker,
   readUserTrade,
   type Ticker,
@@ -92,10 +94,14 @@ import {
   marketOrder,
   type OrderAction,
   type OrderTicket,
+  type QuoteSetTicket,
+  quoteSet,
   rawOf,
   type SignedAction,
+  type SignedQuotes,
   signCancel,
   signCreate,
+  signQuotes,
   signReplace,
   type TriggerTicket,
   triggerOf,
@@ -214,6 +220,8 @@ export class RingbookClient {
    * that.
    */
   readonly #markets = new Map<string, { readonly market: Promise<Market>; readonly readMs: number }>();
+  /** Of the last quote set that was signed. */
+  #lastRevisionNs = 0n;
 
   constructor(options: ClientOptions) {
     this.nowNs = options.nowNs ?? systemClock();
@@ -417,6 +425,42 @@ export class RingbookClient {
     const newQuantity = rawOf(quantity, quantityDecimals, 'quantity');
     const request = { assetId, orderId, newQuantity, quantityDecimals, expectedRevisionNs };
     return amendAction(this.#accountSigners().userId, { ...request, timestampNs: this.nowNs() });
+  }
+
+  /**
+   * A signed quote set, for `sendQuotes` and for `/control`: what shall rest in its market in place of what the set has there, with one
+   * signature. Its revision is above that of every set that this client has signed before.
+   */
+  async signQuotes(ticket: QuoteSetTicket, also?: CoSignatures): Promise<SignedQuotes> {
+    const { market, context } = await this.#orderContext(ticket.assetId);
+    return this.signQuotesRaw(quoteSet({ ...ticket, assetId: market.assetId }, context), also);
+  }
+
+  /** A quote set in raw book units, for callers that have the market's decimals; its revision is made here. */
+  signQuotesRaw(request: Omit<QuoteSetTerms, 'revisionNs' | 'signer'>, also?: CoSignatures): SignedQuotes {
+    const nowNs = this.nowNs();
+    this.#lastRevisionNs = nowNs > this.#lastRevisionNs ? nowNs : this.#lastRevisionNs + 1n;
+    const signers = this.#accountSigners();
+    const set = { ...request, signer: signers.userId, revisionNs: this.#lastRevisionNs };
+    return signQuotes(signers, set, nowNs, also);
+  }
+
+  /** Sends a signed quote set over REST. */
+  async sendQuotes(quotes: SignedQuotes, options: Pick<SendOptions, 'timing'> = {}): Promise<QuoteSetResponse> {
+    const headers = options.timing === true ? { 'x-ringbook-timing': 'true' } : {};
+    const { method, path } = WRAPPERS.quotes;
+    return readQuoteSetResponse(await this.#protected({ method, path, body: quotes.body, headers }));
+  }
+
+  /** Makes the quotes of a set what the ticket says. `Rejected` in the reply: what it adds was refused, what it takes away was applied. */
+  async setQuotes(ticket: QuoteSetTicket): Promise<QuoteSetResponse> {
+    return this.sendQuotes(await this.signQuotes(ticket));
+  }
+
+  /** Ends a set: all of its quotes are cancelled. */
+  async endQuotes(assetId: string, setId: string, target?: OrderTarget): Promise<QuoteSetResponse> {
+    const own = target === undefined ? {} : { target };
+    return this.setQuotes({ assetId, setId, bids: [], asks: [], ...own });
   }
 
   async amend(ticket: AmendTicket): Promise<OperationResponse> {

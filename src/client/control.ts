@@ -9,14 +9,20 @@
  * asset and order id; a second one is rejected here before it is sent.
  */
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
-import { BINARY_PROTOCOL, binaryBatch, binaryRequest, readBinaryReply } from './binary-control.ts';
+import type { AssetId } from '../core/ids.ts';
+import { BINARY_PROTOCOL, binaryBatch, binaryQuotes, binaryRequest, readBinaryReply } from './binary-control.ts';
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import type { Socket, SocketTarget } from './http-transport.ts';
 import type { Lifetime } from './lifetime.ts';
 import { openSocket } from './platform.ts';
-import { type OperationResponse, readOperationResponse } from './replies.ts';
-import type { OrderAction, SignedAction } from './signed-actions.ts';
+import {
+  type OperationResponse,
+  type QuoteSetResponse,
+  readOperationResponse,
+  readQuoteSetResponse,
+} from './replies.ts';
+import type { OrderAction, SignedAction, SignedQuotes } from './signed-actions.ts';
 import { Reconnection } from './socket.ts';
 
 /**
@@ -51,6 +57,7 @@ const REQUEST_TAG: Readonly<Record<OrderAction, string>> = {
   Cancel: 'CancelOrderRequest',
   Amend: 'AmendOrderRequest',
 };
+const QUOTES_DEADLINE_MS = 15_000;
 const BATCH_TAG = { Create: 'BatchCreateRequest', Replace: 'BatchReplaceRequest' } as const;
 /** The member that contains the items of a batch. */
 export const BATCH_LIST = { Create: 'orders', Replace: 'requests' } as const;
@@ -80,8 +87,8 @@ interface ActionIdentity {
   readonly orderId: string;
 }
 
-interface Pending {
-  resolve(response: OperationResponse): void;
+interface Pending<Response = OperationResponse> {
+  resolve(response: Response): void;
   reject(error: RingbookError): void;
   readonly timer: ReturnType<typeof setTimeout>;
 }
@@ -98,6 +105,7 @@ export class ControlConnection {
   readonly #version: ControlVersion;
   readonly #onError: (error: RingbookError) => void;
   readonly #pending = new Map<string, Pending>();
+  readonly #pendingQuotes = new Map<string, Pending<QuoteSetResponse>>();
   #report: ConnectionReport;
   #lastRequest = 0;
   readonly #ended: (() => void) | undefined;
@@ -167,7 +175,7 @@ export class ControlConnection {
 
   /** Number of actions sent without a reply. */
   get inFlight(): number {
-    return this.#pending.size;
+    return this.#pending.size + this.#pendingQuotes.size;
   }
 
   /**
@@ -207,6 +215,32 @@ export class ControlConnection {
     return Promise.all(answers);
   }
 
+  /** Sends one quote set. @returns and throws as `send`. */
+  async sendQuotes(quotes: SignedQuotes): Promise<QuoteSetResponse> {
+    const requestId = this.#nextRequestId();
+    const frame =
+      this.#version === 'binary'
+        ? binaryQuotes(BigInt(requestId), quotes)
+        : this.#jsonFrame(requestId, `{"QuoteSetRequest":${quotes.body}}`);
+    if (!this.isOpen) throw notSent();
+    const key = this.#quotesKey(requestId, quotes);
+    if (this.#pendingQuotes.has(key)) throw invalidArgument(`quotes of ${quotes.setId} are already in flight`);
+    const answer = new Promise<QuoteSetResponse>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pendingQuotes.delete(key);
+        reject(new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer to quotes ${quotes.setId}` }));
+      }, QUOTES_DEADLINE_MS);
+      this.#pendingQuotes.set(key, { resolve, reject, timer });
+    });
+    this.#socket?.send(frame);
+    return answer;
+  }
+
+  #quotesKey(requestId: string, { assetId, setId }: Pick<SignedQuotes, 'assetId' | 'setId'>): string {
+    const identity = `Quotes|${setId}|${assetId}`;
+    return this.#version === 'v0' ? identity : `${requestId}|${identity}`;
+  }
+
   close(): void {
     this.#hasEnded = true;
     this.#ended?.();
@@ -226,9 +260,7 @@ export class ControlConnection {
 
   /** All of a frame, before any of it is pending. */
   #checkSendable(requestId: string, actions: readonly SignedAction[]): void {
-    if (!this.isOpen) {
-      throw new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection is closed; nothing was sent' });
-    }
+    if (!this.isOpen) throw notSent();
     const inFlight = actions.find((action) => this.#pending.has(this.#key(requestId, action)));
     if (inFlight === undefined) return;
     throw invalidArgument(`${inFlight.action} of ${inFlight.orderId} is already in flight`);
@@ -262,6 +294,10 @@ export class ControlConnection {
       const reply = readBinaryReply(data);
       if (reply.kind === 'error') this.#refuse(reply.requestId === 0n ? null : String(reply.requestId), reply.error);
       if (reply.kind === 'shutdown') this.#report.announceShutdown(reply.timestampNs);
+      if (reply.kind === 'quotes') {
+        const key = this.#quotesKey(String(reply.requestId), { ...reply, setId: reply.response.setId });
+        taken(this.#pendingQuotes, key)?.resolve(reply.response);
+      }
       if (reply.kind !== 'answer') return;
       const { action, assetId, response } = reply;
       this.#take(this.#key(String(reply.requestId), { action, orderId: response.orderId, assetId }))?.resolve(response);
@@ -297,11 +333,17 @@ export class ControlConnection {
   #answered(requestId: string | null, frame: JsonObject): void {
     const [tag, content] = frame.size === 1 ? ([...frame][0] ?? []) : [];
     const action = ACTION_OF_RESPONSE.get(tag ?? '');
-    if (action === undefined || !isJsonObject(content)) return;
+    if ((action === undefined && tag !== 'QuoteSetResponse') || !isJsonObject(content)) return;
     const assetId = content.get('asset_id');
     const response = content.get('response');
     if (typeof assetId !== 'string' || response === undefined) return;
     try {
+      if (action === undefined) {
+        const quotes = readQuoteSetResponse(response);
+        const named = { assetId: assetId as AssetId, setId: quotes.setId };
+        taken(this.#pendingQuotes, this.#quotesKey(requestId ?? '', named))?.resolve(quotes);
+        return;
+      }
       const answer = readOperationResponse(response);
       const key = this.#key(requestId ?? '', { action, orderId: answer.orderId, assetId });
       this.#take(key)?.resolve(answer);
@@ -317,29 +359,37 @@ export class ControlConnection {
 
   /** An error frame. With the id of a request, which v0 has not, it refers to that; otherwise to the connection. */
   #refuse(requestId: string | null, refusal: RingbookError): void {
-    const keys =
-      this.#version === 'v0' || requestId === null
-        ? []
-        : [...this.#pending.keys()].filter((key) => key.startsWith(`${requestId}|`));
-    for (const key of keys) this.#take(key)?.reject(refusal);
+    const isOfRequest = (key: string): boolean =>
+      this.#version !== 'v0' && requestId !== null && key.startsWith(`${requestId}|`);
+    const keys = [...this.#pending.keys(), ...this.#pendingQuotes.keys()].filter(isOfRequest);
+    for (const key of keys) (this.#take(key) ?? taken(this.#pendingQuotes, key))?.reject(refusal);
     if (keys.length > 0) return;
     this.#report.announceError(refusal);
     this.#onError(refusal);
   }
 
   #take(key: string): Pending | undefined {
-    const pending = this.#pending.get(key);
-    if (pending === undefined) return undefined;
-    clearTimeout(pending.timer);
-    this.#pending.delete(key);
-    return pending;
+    return taken(this.#pending, key);
   }
 
   #failAll(code: number): void {
     const message = `the connection closed with ${code} before the answer; the outcome is unknown`;
     const error = this.#report.error ?? new RingbookError({ code: 'CONNECTION_CLOSED', message });
     for (const key of [...this.#pending.keys()]) this.#take(key)?.reject(error);
+    for (const key of [...this.#pendingQuotes.keys()]) taken(this.#pendingQuotes, key)?.reject(error);
   }
+}
+
+function taken<Response>(all: Map<string, Pending<Response>>, key: string): Pending<Response> | undefined {
+  const pending = all.get(key);
+  if (pending === undefined) return undefined;
+  clearTimeout(pending.timer);
+  all.delete(key);
+  return pending;
+}
+
+function notSent(): RingbookError {
+  return new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection is closed; nothing was sent' });
 }
 
 function versionOf({ version, onShutdown }: ControlOptions): ControlVersion {

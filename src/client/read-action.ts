@@ -18,18 +18,21 @@ import { decodeText } from '../codec/decode-text.ts';
 import {
   readSignedCancel,
   readSignedOrder,
+  readSignedQuoteSet,
   readSignedReplace,
   type SignedCancel,
   type SignedOrder,
+  type SignedQuoteSet,
   type SignedReplace,
   writeSignedCancel,
   writeSignedOrder,
+  writeSignedQuoteSet,
   writeSignedReplace,
 } from '../codec/generated/order-json.ts';
 import type { JsonCursor } from '../codec/json-cursor.ts';
 import { type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
 import type { LimitDetails, TriggerCondition } from '../codec/order-details.ts';
-import { cancelFault, orderFault, replaceFault } from '../codec/order-rules.ts';
+import { cancelFault, orderFault, quoteSetFault, replaceFault } from '../codec/order-rules.ts';
 import { decodeShape } from '../codec/shape-reader.ts';
 import {
   ADD_SIGNER,
@@ -45,6 +48,7 @@ import { type TextWriter, textBytes } from '../codec/text-writer.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
+import { QUOTE_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { SIDE_WORD, TIF } from '../core/order-terms.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import type { Reject } from '../core/reject.ts';
@@ -77,6 +81,11 @@ const READERS: Readonly<Record<ActionKind, Reader>> = {
   create: reader('create', ordersForm(readSignedOrder, orderFault, writeSignedOrder), createMeaning),
   replace: reader('replace', ordersForm(readSignedReplace, replaceFault, writeSignedReplace), replaceMeaning),
   cancel: reader('cancel', ordersForm(readSignedCancel, cancelFault, writeSignedCancel), cancelMeaning),
+  quotes: reader(
+    'quotes',
+    ordersForm(readSignedQuoteSet, quoteSetFault, writeSignedQuoteSet, QUOTE_TEXT_BYTES_MAX),
+    quotesMeaning,
+  ),
   transfer: reader('transfer', shapeForm(TRANSFER), transferMeaning),
   'close-position': reader('close-position', shapeForm(CLOSE_POSITION), closePositionMeaning),
   withdrawal: reader('withdrawal', shapeForm(WITHDRAWAL), withdrawalMeaning),
@@ -96,6 +105,7 @@ export function readAction(text: string, options: ReadOptions): ActionRead {
 
 /** The members that only one kind of action has. */
 const KIND_OF_MEMBER: readonly (readonly [member: string, kind: ActionKind])[] = [
+  ['set_id', 'quotes'],
   ['details', 'create'],
   ['new_quantity', 'replace'],
   ['source_index', 'transfer'],
@@ -127,6 +137,7 @@ function ordersForm<Read>(
   readOrder: (cursor: JsonCursor) => Read,
   faultOf: (order: Read) => Reject | null,
   writeOrder: (text: TextWriter, order: Read) => void,
+  bytesMax?: number,
 ): Form<Read> {
   return {
     read(text) {
@@ -134,7 +145,7 @@ function ordersForm<Read>(
       const fault = order.ok ? faultOf(order.value) : null;
       return fault === null ? order : rejected(fault);
     },
-    write: (order) => Buffer.from(textBytes(order, writeOrder)).toString('latin1'),
+    write: (order) => Buffer.from(textBytes(order, writeOrder, bytesMax)).toString('latin1'),
   };
 }
 
@@ -293,6 +304,30 @@ function createMeaning(order: SignedOrder): readonly MeaningLine[] {
     [SIDE_WORD[order.side].toLowerCase(), sizeText(order)],
     ...(trigger === null ? [] : [waitsFor(trigger.condition, bookPriceDecimals, trigger.parentOrderId)]),
     ['highest fee', `${maxTradingFeesRate} millionths${reduceOnly ? ', reduce only' : ''}`],
+  ];
+}
+
+function quotesMeaning(quotes: SignedQuoteSet): readonly MeaningLine[] {
+  const { bids, asks, goodUntilNs, protectionGroup, maxTradingFeesRate } = quotes;
+  const side = (entries: SignedQuoteSet['bids']): string => {
+    const parts: string[] = [];
+    for (let at = 0; at < entries.length; at += 2) {
+      const quantity = rawText(entries[at + 1] as number, quotes.bookQuantityDecimals);
+      parts.push(`${quantity} at ${rawText(entries[at] as number, quotes.bookPriceDecimals)}`);
+    }
+    return parts.length === 0 ? 'nothing' : parts.join(', ');
+  };
+  return [
+    ['action', 'make the quotes of a set, in place of those that it has'],
+    ['account', `${quotes.signer.id}, sub-account ${quotes.account}${quotes.isSpot ? '' : ', margin'}`],
+    ['market', quotes.baseAsset.id],
+    ['set', quotes.setId],
+    ['revision', `${quotes.revisionNs} ns`],
+    ['buys', side(bids)],
+    ['sells', side(asks)],
+    ['until', goodUntilNs === null ? '30 days from its revision' : `${goodUntilNs} ns`],
+    ['highest fee', `${maxTradingFeesRate} millionths`],
+    ...(protectionGroup === null ? [] : [['protection group', protectionGroup] as const]),
   ];
 }
 

@@ -17,6 +17,7 @@ import type {
   OperationResponse,
   OrderRecord,
   PublicTrade,
+  QuoteSetResponse,
   RejectionDetail,
   Ticker,
   UserTrade,
@@ -28,6 +29,7 @@ import {
   BATCH_RESPONSE,
   CANCEL_ALL_AFTER_RESPONSE,
   OPERATION_RESPONSE,
+  QUOTE_SET_RESPONSE,
   REJECTION_DETAIL,
   USER_TRADE,
 } from '../codec/shapes/order-reply-shapes.ts';
@@ -48,6 +50,7 @@ export type {
   OperationResponse,
   OrderRecord,
   PublicTrade,
+  QuoteSetResponse,
   RejectionDetail,
   SubAccount,
   Ticker,
@@ -86,6 +89,18 @@ const readDetail = replyReader('detail', REJECTION_DETAIL);
 
 export function readOperationResponse(value: JsonValue): OperationResponse {
   const { timing, ...response } = readOperation(value);
+  const detail = isJsonObject(value) ? (value.get('detail') ?? null) : null;
+  return {
+    ...response,
+    ...(detail === null ? {} : { detail: detailOf(detail) }),
+    ...(timing === null ? {} : { timing }),
+  };
+}
+
+const readQuotes = replyReader('quote set response', QUOTE_SET_RESPONSE);
+
+export function readQuoteSetResponse(value: JsonValue): QuoteSetResponse {
+  const { timing, ...response } = readQuotes(value);
   const detail = isJsonObject(value) ? (value.get('detail') ?? null) : null;
   return {
     ...response,

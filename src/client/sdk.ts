@@ -31,6 +31,7 @@ export {
   unsignedCancel,
   unsignedClosePosition,
   unsignedCreate,
+  unsignedQuotes,
   unsignedReplace,
   unsignedSettlement,
   unsignedTransfer,

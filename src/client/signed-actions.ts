@@ -26,6 +26,8 @@ import {
   type Order,
   type OrderTarget,
   orderText,
+  type QuoteSetTerms,
+  quoteSetText,
   type ReplaceRequest,
   replaceText,
   type SettlementRequest,
@@ -54,6 +56,31 @@ export interface SignedAction {
   readonly orderId: string;
   /** The wrapper as compact JSON. */
   readonly body: string;
+}
+
+/** A signed quote set. `assetId` and `setId` identify its reply on `/control`. */
+export interface SignedQuotes {
+  readonly assetId: AssetId;
+  readonly setId: string;
+  /** The wrapper as compact JSON. */
+  readonly body: string;
+}
+
+/** What shall rest of a quote set, in human units: it replaces what the set has in its market. */
+export interface QuoteSetTicket {
+  /** The market: the id of its asset, e.g. `"2"`. */
+  readonly assetId: string;
+  readonly setId: string;
+  /** Price and quantity of each entry, e.g. `["3000.25", "1.5"]`, the best price first. */
+  readonly bids: readonly (readonly [price: string, quantity: string])[];
+  readonly asks: readonly (readonly [price: string, quantity: string])[];
+  /** Default account 1, spot. */
+  readonly target?: OrderTarget;
+  /** In 1e-6. Default: twice the market's rate of a taker. */
+  readonly maxTradingFeesRate?: number;
+  readonly protectionGroup?: string;
+  /** Default: 30 days. */
+  readonly goodUntilNs?: bigint;
 }
 
 /** A release condition in human units: at or above, or at or below, a confirmed trade price. */
@@ -140,7 +167,7 @@ export function limitOrder(ticket: OrderTicket, context: OrderContext): LimitOrd
  * @throws RingbookError INVALID_ARGUMENT as `limitOrder`.
  */
 export function marketOrder(ticket: MarketTicket, context: OrderContext): MarketOrder {
-  checkMembers(ticket, ticket.amount === undefined ? BASE_MEMBERS : QUOTE_MEMBERS);
+  checkMembers(ticket, ticket.amount === undefined ? BASE_MEMBERS : MONEY_MEMBERS);
   const raw = (text: string, what: string): number => rawOf(text, context.decimals.quantityDecimals, what);
   const capOf = (text: string | undefined, what: string): number | null =>
     text === undefined ? null : raw(text, what);
@@ -155,8 +182,11 @@ export function marketOrder(ticket: MarketTicket, context: OrderContext): Market
 const USUAL_FEE_LIMIT = 50_000;
 const COMMON_MEMBERS = ['assetId', 'side', 'trigger', 'orderId', 'target', 'maxTradingFeesRate', 'reduceOnly'];
 const LIMIT_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'price', 'quantity', 'timeInForce'];
+const QUOTE_MEMBERS: readonly string[] = [
+  ...['assetId', 'setId', 'bids', 'asks', 'target', 'maxTradingFeesRate', 'protectionGroup', 'goodUntilNs'],
+];
 const BASE_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'fillOrKill', 'quantity', 'maxAmount'];
-const QUOTE_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'fillOrKill', 'amount', 'maxQuantity'];
+const MONEY_MEMBERS: readonly string[] = [...COMMON_MEMBERS, 'fillOrKill', 'amount', 'maxQuantity'];
 
 /**
  * No member of a ticket is left unread: one with another name, such as a `postOnly` beside the price, would be an order that
@@ -238,6 +268,7 @@ export type ActionKind =
   | 'create'
   | 'replace'
   | 'cancel'
+  | 'quotes'
   | 'transfer'
   | 'close-position'
   | 'withdrawal'
@@ -247,7 +278,7 @@ export type ActionKind =
 
 /** The route of an action and the member that holds its signed text (wire.md 4.2). */
 interface Wrapper {
-  readonly member: 'order' | 'request' | 'cancel' | 'inner';
+  readonly member: 'order' | 'request' | 'cancel' | 'quotes' | 'inner';
   readonly method: HttpMethod;
   readonly path: string;
 }
@@ -256,6 +287,7 @@ export const WRAPPERS: Readonly<Record<ActionKind, Wrapper>> = {
   create: { member: 'order', method: 'POST', path: '/orders/create' },
   replace: { member: 'request', method: 'PATCH', path: '/orders/replace' },
   cancel: { member: 'cancel', method: 'DELETE', path: '/orders/cancel' },
+  quotes: { member: 'quotes', method: 'PUT', path: '/orders/quotes' },
   transfer: { member: 'inner', method: 'POST', path: '/account/transfer/sub-account' },
   'close-position': { member: 'inner', method: 'POST', path: '/account/transfer/close-position' },
   withdrawal: { member: 'inner', method: 'POST', path: '/withdrawal/init' },
@@ -303,6 +335,45 @@ export function unsignedReplace(user: UserId, { assetId, isComplete, ...request 
 
 export function unsignedCancel(user: UserId, request: Omit<CancelRequest, 'signer'>): UnsignedAction {
   return { kind: 'cancel', user, text: cancelText({ ...request, signer: user }) };
+}
+
+export function unsignedQuotes(request: QuoteSetTerms): UnsignedAction {
+  return { kind: 'quotes', user: request.signer, text: quoteSetText(request) };
+}
+
+/** A complete set from a ticket and the market's decimals. @throws RingbookError INVALID_ARGUMENT as `limitOrder`. */
+export function quoteSet(ticket: QuoteSetTicket, { signer, decimals, rates, nowNs }: OrderContext): QuoteSetTerms {
+  checkMembers(ticket, QUOTE_MEMBERS);
+  const { priceDecimals, quantityDecimals } = decimals;
+  const raw = ([price, quantity]: readonly [string, string]): readonly [number, number] => [
+    rawOf(price, priceDecimals, 'price'),
+    rawOf(quantity, quantityDecimals, 'quantity'),
+  ];
+  return {
+    signer,
+    setId: ticket.setId,
+    assetId: assetOf(ticket.assetId),
+    priceDecimals,
+    quantityDecimals,
+    revisionNs: nowNs,
+    bids: ticket.bids.map(raw),
+    asks: ticket.asks.map(raw),
+    target: ticket.target ?? { account: 1, isSpot: true },
+    maxTradingFeesRate: ticket.maxTradingFeesRate ?? (rates === undefined ? USUAL_FEE_LIMIT : feeLimitOf(rates, true)),
+    protectionGroup: ticket.protectionGroup ?? null,
+    goodUntilNs: ticket.goodUntilNs ?? null,
+  };
+}
+
+/** @param postSignNs as bodyOf's. */
+export function signQuotes(
+  signers: Signers,
+  request: QuoteSetTerms,
+  postSignNs: bigint,
+  also?: CoSignatures,
+): SignedQuotes {
+  const body = signAction(signers, unsignedQuotes(request), postSignNs, also);
+  return { assetId: request.assetId, setId: request.setId, body };
 }
 
 export function unsignedTransfer(user: UserId, request: Omit<TransferRequest, 'user'>): UnsignedAction {

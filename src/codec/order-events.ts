@@ -11,7 +11,12 @@ interface OrderName {
   readonly assetId: AssetId;
 }
 
-interface CreatedView extends OrderName {
+/** What a quote set did to one of its entries: readers of `QuoteSetApplied` do not get it. */
+interface OfQuoteSet {
+  readonly isEntry?: boolean;
+}
+
+interface CreatedView extends OrderName, OfQuoteSet {
   readonly kind: 'Created';
   /** The signed bytes: the full signed order, exactly. */
   readonly text: Uint8Array;
@@ -19,7 +24,7 @@ interface CreatedView extends OrderName {
   readonly bookTimestampNs: TimestampNs;
 }
 
-interface CanceledView extends OrderName {
+interface CanceledView extends OrderName, OfQuoteSet {
   readonly kind: 'Canceled';
   readonly timestampNs: TimestampNs;
   /** A reason of G21. */
@@ -39,7 +44,7 @@ interface RemovedView extends OrderName {
   readonly quantityDecimals: number;
 }
 
-interface ReplacedView extends OrderName {
+interface ReplacedView extends OrderName, OfQuoteSet {
   readonly kind: 'Replaced';
   /** The values after the replace, both, even if only one changed. */
   readonly newQuantity: RawQuantity;
@@ -72,7 +77,26 @@ interface FailedView extends OrderName {
   readonly reason: string | null;
 }
 
+/** A quote set was applied; its id stands for that of an order. */
+interface QuoteSetAppliedView extends OrderName {
+  readonly kind: 'QuoteSetApplied';
+  readonly revisionNs: TimestampNs;
+  readonly created: number;
+  readonly changed: number;
+  readonly cancelled: number;
+  readonly timestampNs: TimestampNs;
+}
+
+/** A quote set is over. */
+interface QuoteSetEndedView extends OrderName {
+  readonly kind: 'QuoteSetEnded';
+  readonly reason: string;
+  readonly timestampNs: TimestampNs;
+}
+
 export type OrderEventView =
+  | QuoteSetAppliedView
+  | QuoteSetEndedView
   | CreatedView
   | CanceledView
   | RemovedView
@@ -122,12 +146,23 @@ function members(user: UserId, view: OrderEventView): string {
         `${name},"timestamp_ns":${view.timestampNs},"trigger_price":${view.triggerPrice},` +
         `"quantity":${view.quantity},"trigger_touched":true`
       );
+    case 'QuoteSetApplied':
+      return (
+        `${setName(user, view)},"revision":${view.revisionNs},"created":${view.created},"changed":${view.changed},` +
+        `"cancelled":${view.cancelled},"timestamp_ns":${view.timestampNs}`
+      );
+    case 'QuoteSetEnded':
+      return `${setName(user, view)},"reason":${quote(view.reason)},"timestamp_ns":${view.timestampNs}`;
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':
     case 'AmendFailed':
       return `"order_id":${quote(view.orderId)},"user_id":"${user}","reason":${quoteOrNull(view.reason)}`;
   }
+}
+
+function setName(user: UserId, { orderId, assetId }: OrderName): string {
+  return `"set_id":${quote(orderId)},"asset_id":"${assetId}","user_id":"${user}"`;
 }
 
 /** Signed text is ASCII: a byte is a character. */

@@ -78,6 +78,8 @@ export interface OrderRecord {
   readonly goodUntilNs: bigint | null;
   readonly status: string;
   readonly timestampNs: bigint;
+  /** The quote set that the order is an entry of; null of every other order. */
+  readonly quoteSetId: string | null;
 }
 
 export interface UserTrade {
@@ -349,7 +351,7 @@ export interface NettingParameter {
 }
 
 /** The reply to a quote set: how many entries were created, changed, kept, cancelled. */
-interface QuoteSetResponse {
+export interface QuoteSetResponse {
   readonly setId: string;
   /** Null where it could not be read. */
   readonly revisionNs: bigint | null;

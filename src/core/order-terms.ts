@@ -50,7 +50,7 @@ export const ORDER_FLAG = {
 } as const;
 
 /** What a quote set did to an entry (QuoteSetChange in schemas/messages.fbs). */
-const QUOTE_CHANGE = { created: 1, resized: 2, left: 3, refused: 4, out: 5 } as const;
+export const QUOTE_CHANGE = { created: 1, resized: 2, left: 3, refused: 4, out: 5, kept: 6 } as const;
 export type QuoteChangeKind = (typeof QUOTE_CHANGE)[keyof typeof QUOTE_CHANGE];
 
 /** State of an order with a trigger (TRG-01, AMB-28). `live`: it has none, or was released. */

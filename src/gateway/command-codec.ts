@@ -7,18 +7,21 @@ import { SIGNATURE_BYTES } from '../codec/signatures.ts';
 import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
-import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { QUOTE_TEXT_BYTES_MAX, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
 import { ORDER_END, type OrderEnd, TRIGGER } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { createBytes, NO_BOUND, writeCreateHash, writeRoom } from '../order/order-codec.ts';
 import {
   AmendOrder,
+  ApplyQuoteSet,
   CancelAllOrders,
   CancelOrder,
+  EndQuoteSet,
   NewOrder,
   OrderRecord,
   type OrderRecordView,
+  QuoteSetEntry,
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
@@ -216,6 +219,88 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
     end,
     sideOnly: 0,
     protectionGroup: 0,
+  });
+}
+
+/** A quote set as it passed the gateway; the members are those of ApplyQuoteSet. */
+interface QuoteSetToSend {
+  readonly user: UserId;
+  readonly setId: string;
+  readonly marketIndex: number;
+  readonly revisionNs: TimestampNs;
+  /** 0n for null. */
+  readonly goodUntilNs: TimestampNs;
+  readonly boughtSeen: number;
+  readonly soldSeen: number;
+  readonly maxFeeRate: number;
+  readonly subAccount: number;
+  readonly flags: number;
+  readonly protectionGroup: number;
+  readonly onlyTakes: boolean;
+  /** Price and quantity in turn, best price first. */
+  readonly bids: readonly number[];
+  readonly asks: readonly number[];
+  readonly text: Uint8Array;
+  readonly signature: Uint8Array;
+  /** All signatures, as they are stored (codec/stored-signatures.ts). */
+  readonly signatures: Uint8Array;
+}
+
+/** Bytes of its message. */
+export function quoteSetMessageBytes({
+  bids,
+  asks,
+  text,
+  signatures,
+}: Pick<QuoteSetToSend, 'bids' | 'asks' | 'text' | 'signatures'>): number {
+  const entries = (bids.length + asks.length) / 2;
+  return ApplyQuoteSet.bytes + entries * QuoteSetEntry.bytes + text.length + signaturesBytesOf(signatures);
+}
+
+export function writeQuoteSet(v: Views, at: number, set: QuoteSetToSend, stamp: Omit<Stamp, 'key'>): void {
+  const { bids, asks, text, signature, signatures } = set;
+  assert(text.length <= QUOTE_TEXT_BYTES_MAX, 'the text of a quote set is within its limit');
+  const signaturesBytes = signaturesBytesOf(signatures);
+  ApplyQuoteSet.write(v, at, {
+    ...set,
+    requestId: stamp.requestId,
+    receivedNs: stamp.receivedNs as TimestampNs,
+    signature: signaturesBytes === 0 ? signature : NO_SIGNATURE,
+    textBytes: text.length,
+    signaturesBytes,
+    bids: bids.length / 2,
+    asks: asks.length / 2,
+  });
+  let to = at + ApplyQuoteSet.bytes;
+  for (const entries of [bids, asks])
+    for (let entry = 0; entry < entries.length; entry += 2, to += QuoteSetEntry.bytes) {
+      QuoteSetEntry.setPrice(v, to, entries[entry] as number);
+      QuoteSetEntry.setQuantity(v, to, entries[entry + 1] as number);
+    }
+  v.u8.set(text, to);
+  if (signaturesBytes > 0) v.u8.set(signatures, to + text.length);
+}
+
+interface EndedQuoteSets {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  /** '': every set of the sub-account; of the user where that is null. */
+  readonly setId: string;
+  readonly subAccount: number | null;
+  readonly end: OrderEnd;
+}
+
+export function writeEndQuoteSet(v: Views, at: number, ended: EndedQuoteSets, stamp: Omit<Stamp, 'key'>): void {
+  const { user, marketIndex, setId, subAccount, end } = ended;
+  EndQuoteSet.write(v, at, {
+    requestId: stamp.requestId,
+    receivedNs: stamp.receivedNs as TimestampNs,
+    user,
+    marketIndex,
+    setId,
+    subAccount: subAccount ?? 0,
+    anyAccount: subAccount === null,
+    end,
   });
 }
 

@@ -40,12 +40,24 @@ import {
   OrderTriggered,
   ParkedCancelExpired,
   PositionChanged,
+  QuoteSetApplied,
+  QuoteSetEnded,
+  QuoteSetRestored,
   TradeIdsReserved,
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import type { SignatureVerifier } from './actions/signature-verifier.ts';
-import { readBalance, readMarketRisk, readPosition, readRestored, UserTexts } from './event-codec.ts';
+import {
+  readBalance,
+  readMarketRisk,
+  readPosition,
+  readQuoteSetApplied,
+  readQuoteSetEnded,
+  readQuoteSetRestored,
+  readRestored,
+  UserTexts,
+} from './event-codec.ts';
 import type { Gateway } from './gateway.ts';
 
 interface GatewayActorParts {
@@ -147,6 +159,12 @@ export class GatewayActor implements Actor {
       case OrderCancelPending.typeId:
         gateway.orders.onCancelPending(this.#unflushed(OrderCancelPending.read(v, at)));
         break;
+      case QuoteSetApplied.typeId:
+        this.#onQuoteSetApplied(v, at);
+        break;
+      case QuoteSetEnded.typeId:
+        gateway.orders.onQuoteSetEnded(this.#unflushed(readQuoteSetEnded(v, at, this.#users)));
+        break;
       case TradeIdsReserved.typeId:
         gateway.orders.onTradeIdsReserved(this.#unflushed(TradeIdsReserved.read(v, at)));
         break;
@@ -190,6 +208,9 @@ export class GatewayActor implements Actor {
         break;
       case OrderRestoredAtBoot.typeId:
         gateway.orders.restoreOrder(v, at + OrderRestoredAtBoot.orderAt, readRestored(v, at));
+        break;
+      case QuoteSetRestored.typeId:
+        gateway.orders.restoreQuoteSet(readQuoteSetRestored(v, at, this.#users));
         break;
       case MarketRestored.typeId:
         this.#opening.add(MarketRestored.marketIndex(v, at));
@@ -255,6 +276,12 @@ export class GatewayActor implements Actor {
     }
     if (MarketAck.isAdmission(v, at)) orders.onAccepted(ack);
     orders.requests.onAck(ack);
+  }
+
+  #onQuoteSetApplied(v: Views, at: number): void {
+    const event = this.#unflushed(readQuoteSetApplied(v, at, this.#users));
+    this.#parts.trace?.mark(HOP.acknowledged, event.requestId, event.sequence);
+    this.#parts.gateway.orders.onQuoteSetApplied(event);
   }
 
   #onFillConfirmed(fill: FillConfirmedFields): void {

@@ -57,8 +57,8 @@ import { type ReplayRing, ReplayRings } from './replay-rings.ts';
 import type { RequestHead } from './request-head.ts';
 import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 
-/** One-way streams. `confirmed-trades` is the final part of `trades`. */
-type OneWayStream = 'orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
+/** One-way streams. `confirmed-trades` is the final part of `trades`; `quoted-orders` is `orders` with quote sets as wholes. */
+type OneWayStream = 'orders' | 'quoted-orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 /** `at-risk` has the same frames for all users, `pending-settlements` for all market makers. */
 export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
 
@@ -99,6 +99,7 @@ interface UserEntry {
 
 const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
   orders: 'orders',
+  'quoted-orders': 'orders',
   trades: 'trades',
   'confirmed-trades': 'trades',
   'account-events': 'account_events',
@@ -150,9 +151,14 @@ export class UserStreams implements UserEventStreams {
   // ---- events of the node
 
   orderEvent(user: UserId, event: BookEvent, timestampNs: TimestampNs): void {
-    if (!this.isRead(user, 'orders')) return;
+    const isOfSet = event.kind === 'QuoteSetApplied' || event.kind === 'QuoteSetEnded';
+    const isOfEntry = 'isEntry' in event && event.isEntry === true;
+    const toPlain = !isOfSet && this.#reads(user, 'orders');
+    const toQuoted = !isOfEntry && this.#reads(user, 'quoted-orders');
+    if (!toPlain && !toQuoted) return;
     const payload = orderEvent(user, event);
-    this.#publish(user, 'orders', timestampNs, payload, plainOrderEvent(user, event) ?? payload);
+    if (toPlain) this.#publish(user, 'orders', timestampNs, payload, plainOrderEvent(user, event) ?? payload);
+    if (toQuoted) this.#publish(user, 'quoted-orders', timestampNs, payload);
   }
 
   userTrade(user: UserId, trade: UserTradeEvent, timestampNs: TimestampNs): void {
@@ -222,6 +228,10 @@ export class UserStreams implements UserEventStreams {
 
   /** Whether a frame of this stream has a socket, or a ring that keeps it for one. */
   isRead(user: UserId, stream: OneWayStream): boolean {
+    return this.#reads(user, stream) || (stream === 'orders' && this.#reads(user, 'quoted-orders'));
+  }
+
+  #reads(user: UserId, stream: OneWayStream): boolean {
     const own = this.#users.get(user)?.streams[stream];
     const isWritten = own !== undefined && (own.plain[0].size > 0 || own.plain[1].size > 0 || own.objects.size > 0);
     return isWritten || this.#rings.of(user, stream) !== undefined;
@@ -250,7 +260,10 @@ export class UserStreams implements UserEventStreams {
    * Called before an upgrade: checks sequence numbers, which only some streams have as query members (400), the session (401),
    * then the limit of the user's sockets (429; AMB-96).
    */
-  admit(head: RequestHead, stream: OmsStreamName, pathUser: UserId | null): Outcome<OmsConnection> {
+  admit(head: RequestHead, named: OmsStreamName, pathUser: UserId | null): Outcome<OmsConnection> {
+    const quotes = named === 'orders' ? readsQuoteSets(head) : accepted(false);
+    if (!quotes.ok) return quotes;
+    const stream = quotes.value ? 'quoted-orders' : named;
     const numbers = numberingOf(head);
     if (!numbers.ok) return numbers;
     const session = socketSessionOf(this.#services, head);
@@ -481,6 +494,7 @@ function newEntry(): UserEntry {
     sockets: new Set(),
     streams: {
       orders: listeners(),
+      'quoted-orders': listeners(),
       trades: listeners(),
       'confirmed-trades': listeners(),
       'account-events': listeners(),
@@ -488,6 +502,15 @@ function newEntry(): UserEntry {
       'account-stats': listeners(),
     },
   };
+}
+
+/** `?quotes=sets` on v1: quote sets come as wholes. INVALID_REQUEST for another word, and on v0. */
+function readsQuoteSets(head: RequestHead): Outcome<boolean> {
+  const word = new Query(head.query).one('quotes');
+  if (!word.ok) return word;
+  if (word.value === null) return accepted(false);
+  if (word.value === 'sets' && versionOf(head) === 1) return accepted(true);
+  return rejected(reject('INVALID_REQUEST', '`quotes` is `sets`, on version 1 alone', 'quotes'));
 }
 
 /** `?sequence=true` or `?from_sequence=N`: numbers on v1, from now on or from N on. INVALID_REQUEST for them on v0. */

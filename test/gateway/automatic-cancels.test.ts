@@ -32,6 +32,7 @@ class World {
         this.sent.push(orderId);
         this.markets.push(market.definition.marketIndex);
       },
+      endQuoteSet: () => true,
       cancelAll: ({ user }) => {
         if (this.room === 0) return MARKET_BUSY;
         this.room -= 1;

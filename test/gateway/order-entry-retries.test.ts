@@ -37,6 +37,7 @@ class World extends EntryWorld {
           this.cancelled.push(orderId);
         },
         cancelAll: () => assert.fail('no timer'),
+        endQuoteSet: () => assert.fail('no quote set'),
       },
       nowNs: () => NOW,
       wakeUp: () => undefined,

@@ -142,6 +142,7 @@ export function readOrderRecord(value: JsonValue): OrderRecord {
     goodUntilNs: reader.has('good_until_timestamp_ns') ? reader.u64('good_until_timestamp_ns') : null,
     status: reader.string('status'),
     timestampNs: reader.u64('timestamp_ns'),
+    quoteSetId: reader.has('quote_set_id') ? reader.string('quote_set_id') : null,
   }));
 }
 

@@ -67,6 +67,7 @@ export interface OrderRecord {
   readonly goodUntilNs: bigint | null;
   readonly status: string;
   readonly timestampNs: bigint;
+  readonly quoteSetId: string | null;
 }
 
 export interface UserTrade {

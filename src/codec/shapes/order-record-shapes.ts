@@ -9,6 +9,7 @@ import {
   ASSET_ID,
   before,
   DECIMAL,
+  described,
   FLAG,
   inside,
   NANOSECONDS,
@@ -17,6 +18,7 @@ import {
   ORDER_ID,
   open,
   openWord,
+  optional,
   type Shape,
   SIDE_WORDS,
   SUB_ACCOUNT,
@@ -59,6 +61,8 @@ export interface OrderReply {
   readonly is_auto_deleverage: boolean;
   readonly is_reduce_only: boolean;
   readonly trigger_enabled_quantity: string | null;
+  /** Of an entry of a quote set alone: the id of the set. */
+  readonly quote_set_id?: string;
 }
 
 const STATUS: Shape<OrderStatus> = words(...ORDER_STATUSES);
@@ -96,10 +100,14 @@ const RECORD_MEMBERS = {
   trigger_enabled_quantity: unread(nullable(DECIMAL)),
 } as const;
 
+const QUOTE_SET_ID = {
+  quote_set_id: optional(described(ORDER_ID, 'the quote set that the order is an entry of; only there for entries')),
+} as const;
+
 export const ORDER_RECORD: Shape<OrderReply, OrderRecord> = named(
   'OrderRecord',
   'An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`; market in quote: `amount`',
-  open(RECORD_MEMBERS),
+  open({ ...RECORD_MEMBERS, ...QUOTE_SET_ID }),
 );
 
 export interface UserOrderRecordView extends OrderReply {
@@ -117,5 +125,6 @@ export const USER_ORDER_RECORD: Shape<UserOrderRecordView, UserOrder> = named(
     account_index: inside('subAccount', SUB_ACCOUNT),
     is_spot: FLAG,
     authorization_revision: inside('revisionNs', nullable(NANOSECONDS)),
+    ...QUOTE_SET_ID,
   }),
 );

@@ -85,6 +85,7 @@ export const ERROR: Shape = named(
 // ---- one-way streams
 
 const NAME = { order_id: ORDER_ID, asset_id: ASSET_ID, user_id: unread(USER_ID) };
+const SET_NAME = { set_id: ORDER_ID, asset_id: ASSET_ID, user_id: unread(USER_ID) };
 const FAILED = Type.Object({
   order_id: ORDER_ID,
   user_id: unread(USER_ID),
@@ -95,6 +96,22 @@ const CANCEL_REASON = described(
   `one of ${CANCEL_WORDS.join(', ')}; of an order that was at fault in a rollback the word of the rollback: ${ROLLBACK_WORDS.join(', ')}`,
 );
 const REMOVAL_REASON = described(TEXT, `one of ${REMOVAL_WORDS.join(', ')}`);
+
+export const QUOTE_SET_EVENT: Shape = named(
+  'QuoteSetEvent',
+  'What became of a quote set as a whole; on `/orders` to readers with `quotes=sets`',
+  choice({
+    QuoteSetApplied: Type.Object({
+      ...SET_NAME,
+      revision: inside('revisionNs', NANOSECONDS),
+      created: COUNT,
+      changed: COUNT,
+      cancelled: COUNT,
+      timestamp_ns: NANOSECONDS,
+    }),
+    QuoteSetEnded: Type.Object({ ...SET_NAME, reason: CANCEL_REASON, timestamp_ns: NANOSECONDS }),
+  }),
+);
 
 export const ORDER_EVENT: Shape = named(
   'OrderEvent',

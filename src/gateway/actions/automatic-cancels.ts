@@ -10,10 +10,12 @@
  * has ended meanwhile leaves it.
  */
 import type { UserId } from '../../core/ids.ts';
+import { ORDER_END } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
 import type { MarketSlot } from '../orders/book/markets.ts';
+import type { LiveQuoteSet } from '../orders/book/quote-sets.ts';
 import type { DisconnectGroup, GroupCancels } from '../orders/entry/disconnect-group.ts';
 import { DeadManTimers, type TimerHolder } from '../sessions/dead-man-timers.ts';
 import type { OrderEntry } from './order-entry.ts';
@@ -29,7 +31,7 @@ const NS_PER_MS = 1_000_000n;
 export const CANCELS_PER_TURN = 256;
 
 interface AutomaticCancelParts {
-  readonly entry: Pick<OrderEntry, 'hasRoomForCancel' | 'sendCancel' | 'cancelAll'>;
+  readonly entry: Pick<OrderEntry, 'hasRoomForCancel' | 'sendCancel' | 'cancelAll' | 'endQuoteSet'>;
   /** The user's share of the table of timers; null: the user has nothing that could be cancelled. */
   readonly holderOf: (user: UserId) => TimerHolder | null;
   readonly nowNs: () => TimestampNs;
@@ -43,6 +45,8 @@ export class AutomaticCancels {
   readonly #timers = new DeadManTimers();
   /** By market, as a full ring must not delay the cancels of another. Within a market in the order of disconnects. */
   readonly #waiting = new Map<MarketSlot, Set<GroupCancels>>();
+  /** Quote sets of ended connections. */
+  readonly #endedSets = new Set<LiveQuoteSet>();
 
   constructor(parts: AutomaticCancelParts) {
     this.#parts = parts;
@@ -50,7 +54,7 @@ export class AutomaticCancels {
 
   /** Cancels and expired timers that are not sent yet. */
   get size(): number {
-    let size = this.#timers.dueCount + (this.#parts.marks?.size ?? 0);
+    let size = this.#endedSets.size + this.#timers.dueCount + (this.#parts.marks?.size ?? 0);
     for (const parts of this.#waiting.values()) for (const part of parts) size += part.size;
     return size;
   }
@@ -67,6 +71,7 @@ export class AutomaticCancels {
       if (parts === undefined) this.#waiting.set(part.market, new Set([part]));
       else parts.add(part);
     }
+    for (const set of group.takeSets()) this.#endedSets.add(set);
     this.#parts.wakeUp();
   }
 
@@ -101,6 +106,11 @@ export class AutomaticCancels {
 
   /** To be called every turn and every tick. */
   sendWaiting(): void {
+    for (const set of this.#endedSets) {
+      // A newer revision over another connection is not ended with this one.
+      if (set.group?.isEnded === true && !this.#parts.entry.endQuoteSet(set, ORDER_END.userRequested)) break;
+      this.#endedSets.delete(set);
+    }
     if (this.#waiting.size > 0) this.#sendGroups();
     for (const user of this.#timers.due(this.#parts.nowNs())) {
       const refusal = this.#parts.entry.cancelAll({ user, assetId: null, beforeNs: null });

@@ -59,25 +59,31 @@ import type { Publication } from '../../runtime/publication.ts';
 import { recordBytes } from '../../runtime/ring-layout.ts';
 import {
   AmendOrder,
+  ApplyQuoteSet,
   CancelAllOrders,
   CancelOrder,
+  EndQuoteSet,
   NewOrder,
   type OrderRecordView,
   ReplaceOrder,
 } from '../../schema/generated/messages.ts';
 import {
   createMessageBytes,
+  quoteSetMessageBytes,
   type Stamp,
   writeAmend,
   writeCancel,
   writeCancelAll,
   writeCreate,
+  writeEndQuoteSet,
   writeNodeCancel,
+  writeQuoteSet,
   writeReduction,
   writeReplace,
 } from '../command-codec.ts';
 import type { MarketSlot } from '../orders/book/markets.ts';
 import type { ReduceCommand } from '../orders/book/order-events.ts';
+import type { LiveQuoteSet } from '../orders/book/quote-sets.ts';
 import { type DisconnectGroup, Membership } from '../orders/entry/disconnect-group.ts';
 import type { Caller, OrderRequests } from '../orders/entry/order-requests.ts';
 import {
@@ -87,6 +93,7 @@ import {
   NO_SKIPS,
   type PreparedCancel,
   type PreparedCreate,
+  type PreparedQuoteSet,
   type PreparedReplace,
   type PreparedRequest,
   type SkippedCheck,
@@ -179,8 +186,12 @@ const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
 
+const MARKETS_TAKE_QUOTE_SETS: boolean = false;
+/** The largest fee limit that a message has. */
+const FEE_RATE_MAX = 0xffff_ffff;
+
 /** What every signed request has. */
-type SignedRequest = CreateRequest | ReplaceRequest | CancelRequest | AmendRequest;
+type SignedRequest = CreateRequest | ReplaceRequest | CancelRequest | AmendRequest | QuoteSetRequest;
 
 /** An item of a batch that was validated; its signature may be on its way. */
 interface Item<Prepared extends PreparedRequest = PreparedRequest> {
@@ -280,7 +291,7 @@ export class OrderEntry {
     } else if (action.kind === 'amend') {
       const prepared = this.#parts.requests.checkAmend(action.request, this.#caller(origin));
       this.#process(prepared, action.request, origin, answer);
-    } else this.#refuse(answer, this.#parts.requests.checkQuoteSet(action.request, this.#caller(origin)));
+    } else this.#quoteSet(action.request, origin, answer);
   }
 
   /** As `submit`, for every order of a batch; the answers come one by one, in any order. */
@@ -382,6 +393,96 @@ export class OrderEntry {
     return isSent ? null : MARKET_BUSY;
   }
 
+  // ---- quote sets
+
+  /** What it adds is charged and judged apart from what it takes away (QTE-04, QTE-10). */
+  #quoteSet(request: QuoteSetRequest, origin: ActionOrigin, answer: EntryAnswer): void {
+    const { requests, limits, nowNs, createRefusal } = this.#parts;
+    const { user, hops = null } = origin;
+    const entries = requests.quotes.priced(request, user);
+    const notPaid = entries === 0 ? null : limits.charge(user, { furtherQuotes: entries }, nowNs());
+    const given = notPaid ?? (requests.isStalled() ? STALLED : createRefusal(user));
+    const prepared = requests.quotes.check(request, this.#caller(origin), given);
+    if (!prepared.ok || !MARKETS_TAKE_QUOTE_SETS) {
+      this.#refuse(answer, prepared.ok ? MARKET_CLOSED : prepared.reject);
+      return;
+    }
+    this.#verify(request, origin, (refusal) => {
+      hops?.pass(HOP.verified);
+      if (refusal === null) this.#sendQuoteSet(prepared.value, origin, answer);
+      else this.#refuse(answer, refusal);
+    });
+  }
+
+  /** A set that only takes away may use the reserved capacity of its ring, as a cancel. */
+  #sendQuoteSet(prepared: PreparedQuoteSet, origin: ActionOrigin, answer: EntryAnswer): void {
+    const { requests, openMarkets, shards, releases, wakeUp, nowNs, createRefusal } = this.#parts;
+    const { user, market, quotes, text, signature, signatures } = prepared;
+    const { marketIndex } = market.definition;
+    const { hops = null, group = null } = origin;
+    const { bids, asks } = quotes;
+    const shard = marketIndex % shards.length;
+    const publication = must(shards[shard], 'a shard for every market');
+    const bytes = quoteSetMessageBytes({ bids, asks, text, signatures });
+    const isTimed = hops?.isTimed === true;
+    const room = recordBytes(bytes) + (isTimed ? NOTE_BYTES : 0);
+    const closed = !openMarkets.has(marketIndex) ? MARKET_CLOSED : group?.isEnded === true ? CONNECTION_ENDED : null;
+    if (closed !== null || !publication.hasRoom(room, true)) {
+      this.#refuse(answer, closed ?? MARKET_BUSY);
+      return;
+    }
+    // Released orders go before new ones.
+    const mayAdd = releases.send(shard) && publication.hasRoom(room);
+    const stalled = requests.isStalled() ? STALLED : null;
+    const given = mayAdd ? (stalled ?? createRefusal(user)) : MARKET_BUSY;
+    const receivedNs = nowNs();
+    const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given);
+    if (!reserved.ok) {
+      this.#refuse(answer, reserved.reject);
+      return;
+    }
+
+    // After this point the set must go.
+    const { requestId, boughtSeen, soldSeen, onlyTakes } = reserved.value;
+    this.#sent(requestId);
+    if (group !== null) group.holdSet(reserved.value.set);
+    if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed, onlyTakes);
+    const at = claimed(publication.claim(ApplyQuoteSet.typeId, bytes, onlyTakes));
+    const { setId, revisionNs, goodUntilNs, maxTradingFeesRate, account: subAccount } = quotes;
+    writeQuoteSet(
+      publication.views,
+      at,
+      {
+        ...{ user, setId, marketIndex, revisionNs, goodUntilNs: goodUntilNs ?? NO_TIME, boughtSeen, soldSeen },
+        ...{ maxFeeRate: Math.min(maxTradingFeesRate, FEE_RATE_MAX), subAccount, flags: reserved.value.set.flags },
+        ...{ protectionGroup: prepared.protectionGroup, onlyTakes, bids, asks, text, signature, signatures },
+      },
+      { requestId, receivedNs },
+    );
+    hops?.pass(HOP.sent, requestId);
+    publication.commit();
+    wakeUp();
+  }
+
+  /**
+   * Ends a set of which something may live, and raises its mark (QTE-09). @returns false: the ring is full, or its market is not open.
+   */
+  endQuoteSet({ user, market, setId, isLive }: LiveQuoteSet, end: OrderEnd): boolean {
+    const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
+    const { marketIndex } = market.definition;
+    if (!isLive) return true;
+    const publication = this.#publicationOf(marketIndex);
+    if (!openMarkets.has(marketIndex) || !requests.hasRoomForCancel()) return false;
+    const at = publication.claim(EndQuoteSet.typeId, EndQuoteSet.bytes, true);
+    if (at < 0) return false;
+    const requestId = passed(requests.reserveCancelAll());
+    const ended = { user, marketIndex, setId, subAccount: null, end };
+    writeEndQuoteSet(publication.views, at, ended, { requestId, receivedNs: nowNs() });
+    publication.commit();
+    wakeUp();
+    return true;
+  }
+
   // ---- one request
 
   #process(
@@ -424,8 +525,8 @@ export class OrderEntry {
     const { signature, additionalSigners: coSigners } = request;
     const hasMaster = signature.length > 0;
     const signedBy = hasMaster && coSigners.length === 0 ? MASTER_ALONE : { hasMaster, coSigners };
-    if ('order' in request) {
-      const { creationNs } = request.order;
+    if ('order' in request || 'quotes' in request) {
+      const creationNs = 'order' in request ? request.order.creationNs : request.quotes.revisionNs;
       const arrivalNs = coSigners.length === 0 ? creationNs : nowNs();
       return refuseOrderSigners(config, signedBy, { creationNs, arrivalNs });
     }
@@ -445,7 +546,7 @@ export class OrderEntry {
     const { limits, wakeUp, nowNs } = this.#parts;
     const { signature, text, additionalSigners: coSigners } = request;
     const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
-    const isCreate = 'order' in request;
+    const isCreate = 'order' in request || 'quotes' in request;
     const isUrgent = 'cancel' in request && !this.#unverified.has(request.cancel.orderId);
     const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate, isUrgent, hops };
     // mutant: signatures-are-paid
@@ -458,7 +559,7 @@ export class OrderEntry {
       this.#inTurn(place, () => done(null), done);
     } else {
       const isFor = coSigners.length === 0 ? job : { ...job, coSigners };
-      const isOrder = 'order' in request || 'request' in request;
+      const isOrder = 'order' in request || 'request' in request || 'quotes' in request;
       const place = isOrder ? this.#unverified.begun(orderIdOf(request)) : null;
       const ended = (refusal: Reject | null): void => {
         if (place !== null) this.#unverified.ended(place);
@@ -824,7 +925,8 @@ export class OrderEntry {
   }
 }
 
-function orderIdOf(request: CreateRequest | ReplaceRequest): OrderId {
+function orderIdOf(request: CreateRequest | ReplaceRequest | QuoteSetRequest): OrderId {
+  if ('quotes' in request) return request.quotes.setId as OrderId;
   return 'order' in request ? request.order.orderId : request.request.orderId;
 }
 

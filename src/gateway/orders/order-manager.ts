@@ -38,6 +38,13 @@ import type {
   ReplacedEvent,
   TriggeredEvent,
 } from './book/order-events.ts';
+import {
+  type QuoteSetAppliedEvent,
+  type QuoteSetEndedEvent,
+  type QuoteSetRestoredEvent,
+  QuoteSetView,
+} from './book/quote-set-view.ts';
+import { LiveQuoteSets } from './book/quote-sets.ts';
 import { Releases } from './book/releases.ts';
 import { type Match, userTradeOfRow } from './book/trade-view.ts';
 import { AccountCancels } from './entry/account-cancels.ts';
@@ -85,6 +92,8 @@ export class OrderManager {
   readonly margin: MarginSide;
   /** Accounts in liquidation that are being cleared of their orders. */
   readonly accountCancels: AccountCancels;
+  /** The quote sets of all users. */
+  readonly sets: LiveQuoteSets = new LiveQuoteSets();
   /** What actions on accounts take, beside what orders hold. */
   readonly setAsides: SetAsides;
   readonly #uncovered: UncoveredHolds;
@@ -103,6 +112,7 @@ export class OrderManager {
   readonly #book: OrderBookView;
   readonly #fills: FillView;
   readonly #releases: Releases;
+  readonly #quotes: QuoteSetView;
   readonly #pages: PageSources;
 
   constructor({ sink, history, idKey: key }: OrderManagerParts) {
@@ -124,7 +134,9 @@ export class OrderManager {
     const margin = new MarginSide({ accounts, markets, holds, updates: this.#updates, pending, sink, orders });
     this.margin = margin;
     const { accounts: margins } = margin;
-    this.#fills = new FillView(book, this.#updates, { orders, holds, uncheckpointed, sink, margins });
+    const { sets } = this;
+    this.#fills = new FillView(book, this.#updates, { orders, holds, uncheckpointed, sink, margins, sets });
+    this.#quotes = new QuoteSetView({ orders, holds, margin, book, sets, sink });
     const cancel = (order: LiveOrder): boolean => margin.reductions.cancelUncovered(order);
     this.#uncovered = new UncoveredHolds((user) => orders.ofUser(user), cancel);
     this.accountCancels = new AccountCancels({
@@ -136,12 +148,13 @@ export class OrderManager {
     this.setAsides = new SetAsides(accounts, holds, margin.accounts);
     const { check, assets } = margin;
     this.#releases = new Releases(book, { orders, check, assets }, sink);
-    const parts = { markets, accounts, holds, orders, pending, book, history, margin, sink };
+    const parts = { markets, accounts, holds, orders, pending, book, history, margin, sets, sink };
     this.requests = new OrderRequests(parts);
     this.#pages = { markets, orders, uncheckpointed, history };
     orders.onLeaving.push(
       (order) => this.#releases.leaving(order),
       (order) => this.#uncovered.leaving(order),
+      (order) => this.sets.left(order),
     );
   }
 
@@ -187,6 +200,16 @@ export class OrderManager {
     const market = this.#received(event, taker);
     this.#book.ended(market, event);
     this.#releases.eventOn(market, event.order);
+  }
+
+  /** What the set did comes in one event, which is the answer to its request. */
+  onQuoteSetApplied(event: QuoteSetAppliedEvent & { readonly addCode: number }): void {
+    const outcome = this.#quotes.applied(this.#received(event), event);
+    this.requests.onQuoteSetApplied(event, outcome);
+  }
+
+  onQuoteSetEnded(event: QuoteSetEndedEvent): void {
+    this.#quotes.ended(this.#received(event), event);
   }
 
   /** A parked cancel has expired without its create (AMB-25). */
@@ -312,6 +335,12 @@ export class OrderManager {
     const order = this.#orders.restore(v, at, restored.parentId);
     this.margin.check.place(order);
     this.#book.restored(order, isSpot(order) ? this.#orders.balanceOf(order) : null, restored);
+    this.#quotes.entryRestored(order);
+  }
+
+  /** A quote set of a start, before its entries. */
+  restoreQuoteSet(event: QuoteSetRestoredEvent): void {
+    this.#quotes.restored(this.#markets.at(event.marketIndex), event);
   }
 
   /** Every order of a start is in memory. */

@@ -1,7 +1,7 @@
 /** The order service's sockets (wire.md 9, 10). Examples are v0; on v1 they are the `data` of an envelope. */
 import { AT_RISK, MARGIN, PENDING_SETTLEMENT, POSITIONS } from '../../codec/shapes/account-shapes.ts';
 import { USER_TRADE } from '../../codec/shapes/order-reply-shapes.ts';
-import { U64 } from '../../codec/shapes/shape-kit.ts';
+import { U64, words } from '../../codec/shapes/shape-kit.ts';
 import {
   ACCOUNT_EVENT,
   CONTROL_ANSWER,
@@ -9,6 +9,7 @@ import {
   CONTROL_REQUEST_V1,
   ORDER_EVENT,
   PONG,
+  QUOTE_SET_EVENT,
   SHORT_CONTROL_REQUEST,
   STREAM_REFUSAL,
 } from '../../codec/shapes/stream-shapes.ts';
@@ -23,6 +24,7 @@ const ORDER =
   '"trigger":null,"creation_timestamp_ns":1770000000000000001,"target":{"account":1,"is_spot":true},' +
   '"reduce_only":false,"max_trading_fees_rate":50000,"protocol_version":1}';
 const NAME = `"order_id":"demo-order-1","asset_id":"1","user_id":"${USER}"`;
+const SET = `"set_id":"demo-quotes","asset_id":"1","user_id":"${USER}"`;
 const TRADE = (status: string, reason: string): string =>
   '{"asset_id":"1","trade_id":88017,"order_id":"demo-order-1","price":"61000","quantity":"0.02",' +
   `"timestamp_ns":1770000004000000000,"is_maker":true,"is_buyer":false,"status":"${status}","rollback_reason":${reason},` +
@@ -41,6 +43,10 @@ const REFUSAL: MessageDoc = {
 
 function event(name: string, summary: string, example: string): MessageDoc {
   return { name, summary, shape: ORDER_EVENT, example };
+}
+
+function ofSet(name: string, summary: string, example: string): MessageDoc {
+  return { name, summary, shape: QUOTE_SET_EVENT, example };
 }
 
 function account(name: string, summary: string, example: string): MessageDoc {
@@ -81,13 +87,31 @@ export const OMS_STREAMS: readonly OmsStream[] = [
     auth: 'session',
     channel: 'orders',
     summary: 'Events of your orders',
-    query: SEQUENCES,
+    query: [
+      ...SEQUENCES,
+      {
+        name: 'quotes',
+        shape: words('sets'),
+        summary:
+          'v1 only: one `QuoteSetApplied` in place of `Created`, `Replaced` and `Canceled` of entries of quote sets',
+      },
+    ],
     resync: '/orders/user/{user_id}, and per market',
     sends: [
       event(
         'Created',
         'Accepted by the market; the first event of an order',
         `{"Created":{"user_order":${ORDER},"signature":[],"book_timestamp_ns":1770000000001200000,"limit_overrides":null,"limit_overrides_signature":null}}`,
+      ),
+      ofSet(
+        'QuoteSetApplied',
+        'With `quotes=sets`: a quote set is in force',
+        `{"QuoteSetApplied":{${SET},"revision":1770000000500000002,"created":3,"changed":1,"cancelled":2,"timestamp_ns":1770000000501200000}}`,
+      ),
+      ofSet(
+        'QuoteSetEnded',
+        'With `quotes=sets`: nothing of the set rests any more',
+        `{"QuoteSetEnded":{${SET},"reason":"UserRequested","timestamp_ns":1770000000501200000}}`,
       ),
       event('Replaced', 'The values now in force', `{"Replaced":{${NAME},"new_quantity":2000,"new_price":611000}}`),
       event(

@@ -287,6 +287,8 @@ class OrderRecord:
     is_auto_deleverage: bool
     is_reduce_only: bool = False
     trigger_enabled_quantity: Decimal | None
+    # The quote set that the order is an entry of; only there for entries.
+    quote_set_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +346,8 @@ class UserOrderRecord:
     account_index: int
     is_spot: bool
     authorization_revision: int | None
+    # The quote set that the order is an entry of; only there for entries.
+    quote_set_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

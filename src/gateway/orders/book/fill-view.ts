@@ -31,6 +31,7 @@ import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookParts, OrderBookView } from './order-book-view.ts';
 import type { FillConfirmedEvent, FillOutcome, FillRolledBackEvent, OrderSink } from './order-events.ts';
+import type { LiveQuoteSets } from './quote-sets.ts';
 import {
   confirmMove,
   type Match,
@@ -50,6 +51,7 @@ const EARLY_OUTCOMES_MAX = 1_048_576;
 interface FillViewParts extends OrderBookParts {
   /** Judges whether a fault was caused by what others have. */
   readonly margins: Pick<UserMarginAccounts, 'excuseBreach'>;
+  readonly sets: LiveQuoteSets;
 }
 
 export class FillView {
@@ -60,6 +62,7 @@ export class FillView {
   readonly #uncheckpointed: UncheckpointedHistory;
   readonly #sink: OrderSink;
   readonly #margins: Pick<UserMarginAccounts, 'excuseBreach'>;
+  readonly #sets: LiveQuoteSets;
   /** Matches that clearing has not decided: by market index, then by trade id. */
   readonly #pending: (Map<number, PendingTrade> | undefined)[] = [];
   /** Outcomes that arrived before their matches, by market and trade. */
@@ -73,6 +76,7 @@ export class FillView {
     this.#uncheckpointed = parts.uncheckpointed;
     this.#sink = parts.sink;
     this.#margins = parts.margins;
+    this.#sets = parts.sets;
   }
 
   matched(market: MarketSlot, match: Match): void {
@@ -86,6 +90,8 @@ export class FillView {
     market.lastTradeId = match.tradeId;
     this.#addPending(trade, trade.maker, match.sequence);
     this.#addPending(trade, trade.taker, match.sequence);
+    this.#sets.traded(maker, match.quantity);
+    this.#sets.traded(taker, match.quantity);
     this.#publishPending(trade, trade.maker);
     this.#publishPending(trade, trade.taker);
 
@@ -190,7 +196,10 @@ export class FillView {
       if (isUsers) faults.push({ order, reason });
       if (order.faultReason === 0) order.faultReason = reason;
     }
-    for (const { side } of sides) this.#book.rehold(side.order);
+    for (const { side } of sides) {
+      this.#sets.undone(side.order, trade.tradeId, trade.quantity);
+      this.#book.rehold(side.order);
+    }
     for (const { side, reason } of sides) this.#publishRolledBack(trade, side, reason);
     for (const { side } of sides) this.#book.settle(side.order, event.timeNs);
     const asset = trade.market.definition.assetId;

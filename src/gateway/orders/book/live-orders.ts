@@ -25,9 +25,9 @@
 import { assert, must } from '../../../core/assert.ts';
 import { type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import type { HashKey } from '../../../core/key-words.ts';
-import { SIDE, TRIGGER, TRIGGER_STATE } from '../../../core/order-terms.ts';
+import { ORDER_KIND, SIDE, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../../../core/order-terms.ts';
 import { NONE } from '../../../core/pools.ts';
-import type { Sequence, TimestampNs } from '../../../core/units.ts';
+import type { RawPrice, RawQuantity, Sequence, TimestampNs } from '../../../core/units.ts';
 import type { Views } from '../../../core/views.ts';
 import { OrderStore } from '../../../order/order-store.ts';
 import { OrderRecord } from '../../../schema/generated/messages.ts';
@@ -68,6 +68,27 @@ interface OrdersOfUser {
   sellsFrom: Balance | null;
 }
 
+/** What an entry of a quote set has. */
+interface EntryTerms {
+  readonly user: UserId;
+  readonly market: MarketSlot;
+  readonly orderId: string;
+  readonly subAccount: number;
+  readonly side: Side;
+  /** Bits of ORDER_FLAG. */
+  readonly flags: number;
+  readonly price: number;
+  readonly quantity: number;
+  readonly maxFeeRate: number;
+  /** Of its set, 1 to 4; 0 of a guard. */
+  readonly slot: number;
+  readonly protectionGroup: number;
+  readonly creationNs: TimestampNs;
+  /** 0n for none. */
+  readonly goodUntilNs: TimestampNs;
+  readonly timeNs: TimestampNs;
+}
+
 /** A list of orders that is being read in parts, as a page: what leaves memory after it was planned keeps its index. */
 export interface Pin {
   readonly number: number;
@@ -85,6 +106,28 @@ const ACCESSORS = 4_096;
 /** The largest value of the field in a record. */
 const FEE_RATE_MAX = 0xffff_ffff;
 
+/** Entries that quote sets on their way to their markets may bring: they count against the caps, and a cancel of all goes where they go. */
+class ComingEntries {
+  readonly #byUser = new Map<UserId, OrderGroups>();
+  total = 0;
+
+  of(user: UserId): OrderGroups | undefined {
+    return this.#byUser.get(user);
+  }
+
+  /** A set is on its way (1), or was answered (-1). @param entries at least 1, so that its market is one of the user's. */
+  change(user: UserId, group: { readonly marketIndex: number; readonly subAccount: number }, entries: number): void {
+    let groups = this.#byUser.get(user);
+    if (groups === undefined) {
+      groups = new OrderGroups();
+      this.#byUser.set(user, groups);
+    }
+    groups.changeOpen(group, entries);
+    this.total += entries;
+    if (groups.openTotal === 0) this.#byUser.delete(user);
+  }
+}
+
 export class LiveOrders implements OrderTables {
   readonly store: OrderStore;
   readonly figures: OptimisticFigures = new OptimisticFigures();
@@ -92,6 +135,8 @@ export class LiveOrders implements OrderTables {
   readonly pending: Map<number, PendingFills> = new Map();
   readonly replaces: Map<number, readonly PendingReplace[]> = new Map();
   readonly memberships: Map<number, readonly OrderMembership[]> = new Map();
+  /** Entries that quote sets on their way may bring. */
+  readonly coming: ComingEntries = new ComingEntries();
   /** Called with an order before it leaves memory. */
   readonly onLeaving: ((order: LiveOrder) => void)[] = [];
   /** Accessors by the low bits of their index: a few orders at a time are used again and again. */
@@ -217,24 +262,27 @@ export class LiveOrders implements OrderTables {
     return own === undefined ? undefined : (own.pages ?? this.#makePages(own));
   }
 
-  /** Orders of a sub-account in a market that count against the cap (AMB-124). */
+  /** Orders of a sub-account in a market that count against the cap, what quote sets may bring included (AMB-124). */
   openCount(user: UserId, subAccount: number, marketIndex: number): number {
-    return this.#groupsOf(user)?.openIn(marketIndex, subAccount) ?? 0;
+    const coming = this.coming.of(user)?.openIn(marketIndex, subAccount) ?? 0;
+    return (this.#groupsOf(user)?.openIn(marketIndex, subAccount) ?? 0) + coming;
   }
 
   /** Orders of a user that count against the cap (AMB-124). */
   openCountOf(user: UserId): number {
-    return this.#groupsOf(user)?.openTotal ?? 0;
+    return (this.#groupsOf(user)?.openTotal ?? 0) + (this.coming.of(user)?.openTotal ?? 0);
   }
 
   /** Orders of all users that count against the cap. */
   get openCountOfAll(): number {
-    return this.#open;
+    return this.#open + this.coming.total;
   }
 
   /** Markets in which the user has an unfinished order, those on their way included. */
   openMarkets(user: UserId): readonly number[] {
-    return this.#groupsOf(user)?.openMarkets() ?? [];
+    const open = this.#groupsOf(user)?.openMarkets() ?? [];
+    const coming = this.coming.of(user)?.openMarkets() ?? [];
+    return coming.length === 0 ? open : [...new Set([...open, ...coming])].sort((a, b) => a - b);
   }
 
   #groupsOf(user: UserId): OrderGroups | undefined {
@@ -282,6 +330,41 @@ export class LiveOrders implements OrderTables {
     order.releasedQuantity = isParked ? 0 : RELEASED_WHOLE;
     order.pageWord = NOT_LISTED;
     if (terms.parentId !== '') this.#parentIds.set(index, terms.parentId);
+    return order;
+  }
+
+  /**
+   * An entry of a quote set, or the guard of one: outside of every list until it is added or abandoned.
+   *
+   * @returns null: the store is full.
+   */
+  draftEntry(entry: EntryTerms): LiveOrder | null {
+    const index = this.store.claim();
+    if (index === NONE) return null;
+    const { market, goodUntilNs, maxFeeRate } = entry;
+    this.figures.clear(index);
+    OrderRecord.setMarketIndex(this.store.viewsOf(index), this.store.at(index), market.definition.marketIndex);
+    const order = this.#drafted(index, market);
+    order.user = entry.user;
+    order.orderId = entry.orderId as OrderId;
+    order.subAccount = entry.subAccount;
+    order.side = entry.side;
+    order.kind = ORDER_KIND.limit;
+    order.tif = goodUntilNs === 0n ? TIF.gtc : TIF.gtd;
+    order.flags = entry.flags;
+    order.triggerKind = TRIGGER.none;
+    order.triggerState = TRIGGER_STATE.live;
+    order.creationNs = entry.creationNs;
+    order.goodUntilNs = goodUntilNs;
+    order.timestampNs = entry.creationNs;
+    order.lastUpdateNs = entry.timeNs;
+    order.price = entry.price as RawPrice;
+    order.quantity = entry.quantity as RawQuantity;
+    order.maxFeeRate = Math.min(maxFeeRate, FEE_RATE_MAX);
+    order.quoteSet = entry.slot;
+    order.protectionGroup = entry.protectionGroup;
+    order.releasedQuantity = RELEASED_WHOLE;
+    order.pageWord = NOT_LISTED;
     return order;
   }
 

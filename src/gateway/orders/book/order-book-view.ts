@@ -12,18 +12,20 @@
  *
  * Not here: requests and their answers (order-requests.ts), what a release needs (releases.ts).
  */
+import { NO_BYTES } from '../../../codec/text-writer.ts';
 import { powerOfTen } from '../../../core/arithmetic.ts';
 import { assert, must } from '../../../core/assert.ts';
 import type { OrderId } from '../../../core/ids.ts';
 import { ORDER_END, ORDER_KIND, type OrderEnd, TRIGGER, TRIGGER_STATE } from '../../../core/order-terms.ts';
 import { NONE } from '../../../core/pools.ts';
-import type { Amount18, TimestampNs } from '../../../core/units.ts';
+import type { Amount18, RawQuantity, TimestampNs } from '../../../core/units.ts';
 import type { Balance } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
 import { spendFor } from '../balances/spending.ts';
 import type { UncheckpointedHistory } from '../history/uncheckpointed.ts';
 import type { OrderExposure } from '../margin/margin-account.ts';
 import { orderExposureOf, setLoss } from '../margin/order-exposure.ts';
+import { entryText } from './entry-text.ts';
 import {
   enabledOf,
   filledOf,
@@ -226,6 +228,57 @@ export class OrderBookView {
     return isChild(order) ? this.#orders.find(order.user, order.marketIndex, order.parentId as OrderId) : undefined;
   }
 
+  /** The guard of a quote set spends so much, and counts as it is, from now on. */
+  guard(order: LiveOrder, spend: Amount18): void {
+    this.#setSpend(order, spend);
+    if (order.exposure !== null) this.#setExposure(order, order.exposure);
+  }
+
+  /** The market has made an entry of a quote set. Its exposure and the balance that it spends from are set. */
+  entryCreated(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
+    this.#orders.add(order);
+    this.rehold(order);
+    this.#enter(order, sequence, timeNs);
+    order.lastUpdateNs = timeNs;
+    order.market.bestSeen.see(order);
+    if (!this.#isRead(order)) return;
+    this.#publish(order, {
+      kind: 'Created',
+      ...nameOf(order),
+      isEntry: true,
+      text: entryText(order),
+      signature: NO_BYTES,
+      bookTimestampNs: timeNs,
+    });
+  }
+
+  /** An entry rests another quantity, or the same of which some fills are undecided; `priority` null. */
+  entryRests(order: LiveOrder, rests: number, at: { readonly timeNs: TimestampNs; readonly sequence: number }): void {
+    const quantity = (filledOf(order) + rests) as RawQuantity;
+    const isChanged = quantity !== order.quantity;
+    order.quantity = quantity;
+    order.lastSequence = at.sequence;
+    order.lastUpdateNs = at.timeNs;
+    this.rehold(order);
+    order.market.bestSeen.see(order);
+    if (isChanged && this.#isRead(order)) {
+      const now = { ...nameOf(order), newPrice: order.price, newQuantity: quantity };
+      this.#publish(order, { kind: 'Replaced', isEntry: true, ...now });
+    }
+  }
+
+  /** An entry left its set: `isOut`, all of it was filled, and no fill that rolls back brings it back. */
+  entryLeft(order: LiveOrder, isOut: boolean, at: { readonly timeNs: TimestampNs; readonly sequence: number }): void {
+    order.lastSequence = at.sequence;
+    if (isOut) {
+      order.isCancelPending = true;
+      this.rehold(order);
+      return;
+    }
+    order.end = ORDER_END.userRequested;
+    this.settle(order, at.timeNs, true);
+  }
+
   /** A crossing post-only: a record and one `Canceled`, nothing live (AMB-16). */
   acceptedAndCancelled(order: LiveOrder, sequence: number, timeNs: TimestampNs): void {
     this.#enter(order, sequence, timeNs);
@@ -351,13 +404,14 @@ export class OrderBookView {
 
   // ---- after every change
 
-  settle(order: LiveOrder, timeNs: TimestampNs): void {
+  /** @param leftSet its price left its quote set. */
+  settle(order: LiveOrder, timeNs: TimestampNs, leftSet = false): void {
     order.lastUpdateNs = timeNs;
     const terminal = terminalEventOf(order);
     assert(terminal === null || !order.isClosed, 'an order has one terminal event');
     if (terminal !== null) this.#orders.close(order);
     this.rehold(order);
-    if (terminal !== null && this.#isRead(order)) this.#publishTerminal(order, terminal, timeNs);
+    if (terminal !== null && this.#isRead(order)) this.#publishTerminal(order, terminal, timeNs, leftSet);
     if (isFinished(order) && !order.isAwaitingCheckpoint) {
       order.isAwaitingCheckpoint = true;
       this.#uncheckpointed.orderFinished(order);
@@ -373,9 +427,15 @@ export class OrderBookView {
     order.lastUpdateNs = event.timeNs;
   }
 
-  #publishTerminal(order: LiveOrder, { kind, reason }: TerminalEvent, timestampNs: TimestampNs): void {
+  #publishTerminal(
+    order: LiveOrder,
+    { kind, reason }: TerminalEvent,
+    timestampNs: TimestampNs,
+    leftSet: boolean,
+  ): void {
     if (kind === 'Canceled') {
-      this.#publish(order, { kind, ...nameOf(order), reason, timestampNs });
+      const isEntry = leftSet ? { isEntry: true } : {};
+      this.#publish(order, { kind, ...nameOf(order), ...isEntry, reason, timestampNs });
       return;
     }
     const { quantityDecimals } = order.market.definition;

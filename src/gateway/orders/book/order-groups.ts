@@ -79,8 +79,8 @@ export class OrderGroups {
     return number;
   }
 
-  /** The order is one more unfinished one of its group (1), or one less (-1). */
-  changeOpen(order: Grouped, change: 1 | -1): void {
+  /** The order is one more unfinished one of its group (1), or one less (-1); or so many more or less are. */
+  changeOpen(order: Grouped, change: number): void {
     const group = this.numberOf(order);
     const count = (this.#open[group] as number) + change;
     assert(count >= 0, 'open orders are never negative');

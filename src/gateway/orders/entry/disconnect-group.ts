@@ -17,11 +17,28 @@
 import { assert, must } from '../../../core/assert.ts';
 import type { LiveOrder } from '../book/live-order.ts';
 import type { MarketSlot } from '../book/markets.ts';
+import type { LiveQuoteSet } from '../book/quote-sets.ts';
 
 export class DisconnectGroup {
   #isEnded = false;
   /** By market, as a full ring must not delay the cancels of another. In the order of their requests. */
   readonly #memberships = new Map<MarketSlot, Set<Membership>>();
+
+  /** Quote sets that were sent over the connection. */
+  readonly #sets = new Set<LiveQuoteSet>();
+
+  /** The newest revision of the set came over this connection. */
+  holdSet(set: LiveQuoteSet): void {
+    set.group = this;
+    this.#sets.add(set);
+  }
+
+  /** The sets that end with the connection: no newer revision of them came over another one. */
+  takeSets(): readonly LiveQuoteSet[] {
+    const sets = [...this.#sets].filter((set) => set.group === this);
+    this.#sets.clear();
+    return sets;
+  }
 
   /** The connection has ended: a request that is not sent to its market is refused. */
   get isEnded(): boolean {

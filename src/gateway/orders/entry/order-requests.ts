@@ -15,13 +15,8 @@
  */
 
 import type { ActionHops } from '../../../codec/hop-times.ts';
-import type {
-  AmendRequest,
-  CancelRequest,
-  CreateRequest,
-  QuoteSetRequest,
-  ReplaceRequest,
-} from '../../../codec/order-actions.ts';
+import type { QuoteOutcome } from '../../../codec/operation-replies.ts';
+import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from '../../../codec/order-actions.ts';
 import { assert, must } from '../../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../core/limits.ts';
@@ -41,11 +36,14 @@ import type { MarketSlot, Markets } from '../book/markets.ts';
 import type { OrderBookView } from '../book/order-book-view.ts';
 import type { MarketAckEvent, OrderSink } from '../book/order-events.ts';
 import { statusOf, statusOfLive } from '../book/order-life.ts';
+import type { QuoteSetAppliedEvent } from '../book/quote-set-view.ts';
+import type { LiveQuoteSets } from '../book/quote-sets.ts';
 import type { OrderHistory } from '../history/order-history.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
 import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from '../settings.ts';
 import type { Membership } from './disconnect-group.ts';
 import {
+  type ActionAnswer,
   type EntryReply,
   NO_SKIPS,
   type OrderRequest,
@@ -54,7 +52,9 @@ import {
   type PreparedCancel,
   type PreparedCreate,
   type PreparedReplace,
+  type QuoteRequest,
   type Request,
+  type SentRequest,
   UNANSWERED,
 } from './pending-requests.ts';
 import {
@@ -65,12 +65,12 @@ import {
   checkNewFigures,
   checkNewTrigger,
   checkOpenOrders,
-  checkQuoteSet,
   checkReplace,
   marketHalted,
   type PreFlightView,
   triggerKindOf,
 } from './pre-flight.ts';
+import { QuoteRequests } from './quote-requests.ts';
 
 // What requests are refused with when they have passed the checks on their own text: here, or by the market.
 
@@ -82,7 +82,7 @@ const TOO_MANY_OWN: Reject = reject(
   'too many requests of this user are on their way, try again',
 );
 const CONTESTED: Reject = reject('SERVICE_UNAVAILABLE', 'several orders with this id are on their way', 'order_id');
-const NO_QUOTE_SETS: Reject = reject('SERVICE_UNAVAILABLE', 'this market takes no quote sets yet');
+const QUOTE_ENTRY: Reject = reject('QUOTE_ENTRY', 'an entry of a quote set is changed by its set', 'order_id');
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
 
 const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
@@ -94,6 +94,9 @@ const MARKET_TEXT: Readonly<Partial<Record<RejectName, string>>> = {
   ORDER_EXPIRED: 'the order has expired',
   MARKET_HALTED: 'the market takes no new orders',
   INVALID_ORDER: 'the order cannot be changed so',
+  TOO_MANY_QUOTES: 'four quote sets of yours are in force in this market',
+  QUOTE_ENTRY: 'an entry of a quote set is changed by its set',
+  MMP_FROZEN: 'the protection group is frozen',
   REDUCE_ONLY_WOULD_INCREASE: 'there is nothing to take, and older orders have the whole position',
 };
 
@@ -150,6 +153,7 @@ interface OrderRequestsParts {
   readonly book: OrderBookView;
   readonly history: OrderHistory;
   readonly margin: MarginSide;
+  readonly sets: LiveQuoteSets;
   readonly sink: OrderSink;
 }
 
@@ -157,6 +161,8 @@ export class OrderRequests {
   settings: OrderSettings = DEFAULT_ORDER_SETTINGS;
   /** Whether this leader's lease is over: answers wait for the flush then, and so for the stream (cluster.md 7.4). */
   isStalled: () => boolean = () => false;
+  /** Quote sets. */
+  readonly quotes: QuoteRequests;
   readonly #parts: OrderRequestsParts;
   /** What the checks before the signature look at. */
   readonly #view: PreFlightView;
@@ -164,6 +170,7 @@ export class OrderRequests {
   constructor(parts: OrderRequestsParts) {
     this.#parts = parts;
     this.#view = this.#viewOf(parts);
+    this.quotes = new QuoteRequests({ ...parts, view: this.#view });
   }
 
   #viewOf({ markets, accounts, holds, orders, margin }: OrderRequestsParts): PreFlightView {
@@ -366,6 +373,7 @@ export class OrderRequests {
     const market = checked.value;
     const { orderId, baseAsset, timestampNs, newPriceLimit, newQuantity, newTrigger } = request.request;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
+    if (order !== undefined && order.quoteSet !== 0) return rejected(QUOTE_ENTRY);
     const figures = checkNewFigures(market, request.request, order, this.#roomToRest(order));
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
@@ -457,6 +465,7 @@ export class OrderRequests {
     const market = checked.value;
     const { orderId, timestampNs, expectedRevisionNs, newQuantity } = request.amend;
     const order = this.#parts.orders.find(caller.user, market.definition.marketIndex, orderId);
+    if (order !== undefined && order.quoteSet !== 0) return rejected(QUOTE_ENTRY);
     const figures = checkAmended(market, request, order, this.#roomToRest(order));
     if (!figures.ok) return figures;
     const missing = caller.looksUp ? this.#missing(market, caller.user, orderId) : null;
@@ -480,10 +489,15 @@ export class OrderRequests {
 
   // ---- quote sets
 
-  /** Why a quote set is refused before its signature. */
-  checkQuoteSet(request: QuoteSetRequest, caller: Caller): Reject {
-    const checked = checkQuoteSet(this.#view, request, caller.user, caller.now);
-    return checked.ok ? NO_QUOTE_SETS : checked.reject;
+  /** A set is in force, and what it did is applied here: the answer to its request. */
+  onQuoteSetApplied(event: QuoteSetAppliedEvent & { readonly addCode: number }, outcome: QuoteOutcome): void {
+    const request = this.#parts.pending.take(event.requestId);
+    assert(request.kind === 'quotes', 'a market applies sets that were sent');
+    request.reply.hops?.acknowledged();
+    this.quotes.answered(request.set, request.terms);
+    const code = event.addCode === 0 ? null : must(rejectName(event.addCode), 'a known code');
+    const refusal = request.addFault ?? (code === null ? null : marketRefusal('quotes', code, null));
+    this.#answer(request, event.sequence, { refusal, processedAtNs: event.timeNs, quotes: outcome });
   }
 
   // ---- cancel
@@ -612,6 +626,10 @@ export class OrderRequests {
       request.clearing?.answered();
       return;
     }
+    if (request.kind === 'quotes') {
+      this.#onQuoteSetRefused(request, ack);
+      return;
+    }
     const { kind, order, replace, membership } = request;
     request.reply.hops?.acknowledged();
     const code = ack.rejectCode === 0 ? null : must(rejectName(ack.rejectCode), 'the market refuses with a known code');
@@ -623,10 +641,23 @@ export class OrderRequests {
     if (order !== null) book.landed(order);
     if (code !== null) this.#refused(request, code);
     const refusal = code === null ? null : marketRefusal(kind, code, order);
-    const answer = { refusal, processedAtNs: ack.timeNs };
+    this.#answer(request, restsOn(ack, order), { refusal, processedAtNs: ack.timeNs });
+  }
+
+  #answer(request: SentRequest, sequence: number, answer: ActionAnswer): void {
+    const { pending } = this.#parts;
     // mutant: stalled-answer
     if (this.settings.acks === 'optimistic' && !this.isStalled()) pending.answer(request, answer);
-    else pending.answerWhenDecided(request, restsOn(ack, order), answer);
+    else pending.answerWhenDecided(request, sequence, answer);
+  }
+
+  /** Its market has changed nothing. */
+  #onQuoteSetRefused(request: QuoteRequest, ack: MarketAckEvent): void {
+    request.reply.hops?.acknowledged();
+    this.quotes.answered(request.set, request.terms);
+    const code = must(rejectName(ack.rejectCode), 'the market refuses with a known code');
+    const refusal = marketRefusal('quotes', code, null);
+    this.#answer(request, ack.sequence, { refusal, processedAtNs: ack.timeNs });
   }
 
   /** Refused by the market, after it passed here. A crossing post-only gets its own `Canceled` (AMB-16, AMB-19). */

@@ -11,6 +11,7 @@
  */
 import type { ActionHops } from '../../../codec/hop-times.ts';
 import type { QuoteOutcome } from '../../../codec/operation-replies.ts';
+import type { SignedQuoteSet } from '../../../codec/order-actions.ts';
 import { assert, must } from '../../../core/assert.ts';
 import type { OrderId, UserId } from '../../../core/ids.ts';
 import type { TriggerKind } from '../../../core/order-terms.ts';
@@ -19,6 +20,7 @@ import type { RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts'
 import type { Room } from '../../../order/order-codec.ts';
 import type { LiveOrder, OrderTerms, PendingReplace } from '../book/live-order.ts';
 import type { MarketSlot } from '../book/markets.ts';
+import type { LiveQuoteSet, WaitingQuotes } from '../book/quote-sets.ts';
 import type { Membership } from './disconnect-group.ts';
 
 export const REQUESTS_MAX = 65_536;
@@ -70,6 +72,21 @@ export interface OrderRequest {
   readonly reply: EntryReply;
 }
 
+/** A quote set on its way to its market. */
+export interface QuoteRequest {
+  readonly kind: 'quotes';
+  readonly user: UserId;
+  readonly market: MarketSlot;
+  readonly set: LiveQuoteSet;
+  readonly terms: WaitingQuotes;
+  /** Why what it adds was left out, or null (QTE-04). */
+  readonly addFault: Reject | null;
+  readonly reply: EntryReply;
+}
+
+/** What a sender waits for. */
+export type SentRequest = OrderRequest | QuoteRequest;
+
 /** Of a session alone. */
 interface CancelAllRequest {
   readonly kind: 'cancelAll';
@@ -86,7 +103,7 @@ export interface ReduceRequest {
   readonly clearing: { answered(): void } | null;
 }
 
-export type Request = OrderRequest | CancelAllRequest | ReduceRequest;
+export type Request = SentRequest | CancelAllRequest | ReduceRequest;
 
 /** What waits for the flush of `sequence`. */
 interface Waiting {
@@ -115,12 +132,12 @@ export class PendingRequests {
   }
 
   hasRoomFor(kind: Request['kind'], count = 1): boolean {
-    const isCancel = kind !== 'create' && kind !== 'replace' && kind !== 'amend';
+    const isCancel = kind !== 'create' && kind !== 'replace' && kind !== 'amend' && kind !== 'quotes';
     return this.count + count <= REQUESTS_MAX + (isCancel ? CANCELS_RESERVED : 0);
   }
 
   /** Whether the user may have so many more, whatever the others have. */
-  isWithinShare(kind: OrderRequest['kind'], user: UserId, isMarketMaker: boolean, count = 1): boolean {
+  isWithinShare(kind: SentRequest['kind'], user: UserId, isMarketMaker: boolean, count = 1): boolean {
     const most = isMarketMaker ? REQUESTS_PER_MARKET_MAKER_MAX : REQUESTS_PER_USER_MAX;
     return this.countOf(user) + count <= most + (kind === 'cancel' ? CANCELS_PER_USER_RESERVED : 0);
   }
@@ -188,7 +205,7 @@ export class PendingRequests {
     return request;
   }
 
-  answer(request: OrderRequest, answer: ActionAnswer): void {
+  answer(request: SentRequest, answer: ActionAnswer): void {
     const left = this.countOf(request.user) - 1;
     assert(left >= 0, 'a request is answered once');
     if (left === 0) this.#byUser.delete(request.user);
@@ -198,7 +215,7 @@ export class PendingRequests {
   }
 
   /** Answers when the market of the request is decided up to `sequence`. */
-  answerWhenDecided(request: OrderRequest, sequence: number, answer: ActionAnswer): void {
+  answerWhenDecided(request: SentRequest, sequence: number, answer: ActionAnswer): void {
     this.whenDecided(request.market, sequence, () => this.answer(request, answer));
   }
 
@@ -302,6 +319,32 @@ export interface PreparedCancel {
   readonly market: MarketSlot;
   readonly user: UserId;
   readonly orderId: OrderId;
+}
+
+/** A set whose shape holds: what it takes away is applied whatever becomes of what it adds (QTE-04). */
+export interface PreparedQuoteSet {
+  readonly kind: 'quotes';
+  readonly market: MarketSlot;
+  readonly user: UserId;
+  readonly quotes: SignedQuoteSet;
+  /** Slot of its protection group; 0 for none. */
+  readonly protectionGroup: number;
+  readonly text: Uint8Array;
+  /** As of a create. */
+  readonly signature: Uint8Array;
+  readonly signatures: Uint8Array;
+  /** Why what it adds is refused already, or null. */
+  readonly addFault: Reject | null;
+}
+
+/** What goes to the market of a reserved set. */
+export interface ReservedQuoteSet {
+  readonly requestId: number;
+  readonly set: LiveQuoteSet;
+  readonly boughtSeen: number;
+  readonly soldSeen: number;
+  /** What it adds is left out. */
+  readonly onlyTakes: boolean;
 }
 
 export type PreparedRequest = PreparedCreate | PreparedReplace | PreparedCancel | PreparedAmend;

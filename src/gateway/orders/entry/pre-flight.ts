@@ -14,6 +14,7 @@ import type {
   QuoteSetRequest,
   ReplaceRequest,
   SignedOrder,
+  SignedQuoteSet,
   SignedReplace,
 } from '../../../codec/order-actions.ts';
 import type { OrderDetails, TriggerCondition } from '../../../codec/order-details.ts';
@@ -45,6 +46,7 @@ import { isMarginType, mayTrade } from '../../../risk/account-types.ts';
 import type { Accounts } from '../balances/accounts.ts';
 import { filledOf, isReduceOnly, type LiveOrder, type OrderTerms } from '../book/live-order.ts';
 import type { MarketSlot, Markets } from '../book/markets.ts';
+import type { QuoteAdds } from '../book/quote-sets.ts';
 import type { AssetRisks } from '../margin/asset-risks.ts';
 import type { OrderSettings } from '../settings.ts';
 import { NO_SKIPS, type PreparedCreate, type PreparedReplace } from './pending-requests.ts';
@@ -343,6 +345,69 @@ export function checkQuoteSet(
   return signed.ok ? accepted(market) : signed;
 }
 
+/**
+ * Why what a quote set adds is refused as a whole (QTE-04), or null: status, terms, target, and of each entry that adds the figures of
+ * an order. What it needs of balances and margin comes after the signature.
+ */
+export function quoteAddsFault(
+  view: PreFlightView,
+  quotes: SignedQuoteSet,
+  { bids, asks }: QuoteAdds,
+  market: MarketSlot,
+  now: TimestampNs,
+): Reject | null {
+  const { definition } = market;
+  if (definition.status !== MARKET_STATUS.active) return reject('MARKET_HALTED', 'the market takes no new orders');
+  const { makerFeeRate } = definition;
+  if (quotes.maxTradingFeesRate < makerFeeRate)
+    return faultOf('max_trading_fees_rate', `the market's rate is ${makerFeeRate}`);
+  if (quotes.goodUntilNs !== null && quotes.goodUntilNs <= now)
+    return faultOf('good_until_timestamp_ns', 'good until an instant that has passed');
+  return (
+    quoteTargetFault(view, quotes, { bids, asks }, market) ??
+    quoteFiguresFault('bids', bids, definition) ??
+    quoteFiguresFault('asks', asks, definition)
+  );
+}
+
+function quoteTargetFault(
+  view: PreFlightView,
+  { signer, account: index, isSpot }: SignedQuoteSet,
+  { bids, asks }: QuoteAdds,
+  { definition }: MarketSlot,
+): Reject | null {
+  const account = view.accounts.find(signer.id, index);
+  if (account === undefined) return faultOf('target', 'there is no such sub-account');
+  if (!isMarginType(account) && !isSpot) return faultOf('target', 'a spot sub-account has no margin positions');
+  const { assetId: asset } = definition;
+  const { risk } = view.assets.terms(asset);
+  for (const [side, adds] of [
+    [SIDE.buy, bids],
+    [SIDE.sell, asks],
+  ] as const) {
+    if (adds.length === 0 || mayTrade(account, { asset, side, isSpot, reduces: false }, risk)) continue;
+    return faultOf('target', 'the sub-account may not hold the asset of this market');
+  }
+  return null;
+}
+
+function quoteFiguresFault(
+  field: 'bids' | 'asks',
+  adds: readonly number[],
+  definition: MarketDefinition,
+): Reject | null {
+  for (let at = 0; at < adds.length; at += 3) {
+    const price = adds[at] as RawPrice;
+    const quantity = adds[at + 1] as RawQuantity;
+    if (price % definition.tickSize !== 0) return faultOf(field, `${price} is off the tick`);
+    if (quantity < definition.minimumQuantity) return faultOf(field, `the quantity at ${price} is below the minimum`);
+    const notional = notional18(price, quantity, definition);
+    if (notional > AMOUNT18_MAX) return faultOf(field, 'more money than there can be');
+    if (notional < definition.minimumNotional) return faultOf(field, `at ${price} ${notionalText(definition)}`);
+  }
+  return null;
+}
+
 /** Cancels work whatever the market's status is (AMB-109). */
 export function checkCancel(
   view: PreFlightView,
@@ -438,6 +503,8 @@ interface OneMore {
   readonly marketIndex: number;
   /** It waits for a trigger. */
   readonly isParked: boolean;
+  /** How many; one unless given. */
+  readonly count?: number;
 }
 
 /** The bound of the node is divided into 16 parts. */
@@ -455,15 +522,16 @@ export function checkOpenOrders(counts: OpenOrderCounts, order: OneMore): Outcom
   const { user, subAccount, marketIndex } = order;
   const isMaker = counts.isMarketMaker(user);
   const inMarket = isMaker ? settings.openOrdersMarketMakerMax : settings.openOrdersMax;
-  if (counts.openCount(user, subAccount, marketIndex) >= inMarket) {
+  const more = (order.count ?? 1) - 1;
+  if (counts.openCount(user, subAccount, marketIndex) + more >= inMarket) {
     return tooMany(`at most ${inMarket} open orders in a sub-account and market`);
   }
-  const own = counts.openCountOf(user);
+  const own = counts.openCountOf(user) + more;
   const ofUser = isMaker ? settings.openOrdersUserMarketMakerMax : settings.openOrdersUserMax;
   if (own >= ofUser) return tooMany(`at most ${ofUser} open orders of a user`);
   const parts = isMaker ? PARTS : partsFor(own, order.isParked);
   const ofNode = settings.openOrdersNodeMax;
-  return counts.openCountOfAll() * PARTS < ofNode * parts
+  return (counts.openCountOfAll() + more) * PARTS < ofNode * parts
     ? FINE
     : tooMany(`the node has room for ${Math.floor((ofNode * parts) / PARTS)} of such open orders, of ${ofNode} in all`);
 }

@@ -133,6 +133,7 @@ type Recorded = Pick<
   | 'fees'
   | 'timestampNs'
   | 'lastUpdateNs'
+  | 'quoteSet'
 >;
 
 /** What follows from more than the record. */
@@ -186,7 +187,13 @@ function record(definition: MarketDefinition, order: Recorded, derived: Derived)
     is_liquidation: (order.flags & ORDER_FLAG.liquidation) !== 0,
     is_auto_deleverage: false,
     is_reduce_only: (order.flags & ORDER_FLAG.reduceOnly) !== 0,
+    ...(order.quoteSet === 0 ? {} : { quote_set_id: setIdOf(order.orderId) }),
   };
+}
+
+/** An entry is called `<set id>:<number>`. */
+function setIdOf(orderId: OrderId): string {
+  return orderId.slice(0, orderId.lastIndexOf(':'));
 }
 
 type Size = Pick<OrderReply, 'limit_price' | 'quantity' | 'amount' | 'max_sellable_amount' | 'max_sellable_quantity'>;
