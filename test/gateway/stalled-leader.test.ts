@@ -2,12 +2,14 @@
 /** What a leader does whose lease is over (cluster.md 7.4): what adds is refused, what takes away is executed and answered once it is stored. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { OrderId } from '../../src/core/ids.ts';
+import type { OrderId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
+import { CANCELS_PER_USER_RESERVED, REQUESTS_PER_USER_MAX } from '../../src/gateway/orders/entry/pending-requests.ts';
 import type { Cost } from '../../src/gateway/sessions/costs.ts';
 import { EntryWorld } from '../support/entry-world.ts';
-import { ALICE } from '../support/names.ts';
+import { ALICE, BOB } from '../support/names.ts';
 import { BASE, cancelRequest, codeOf, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
 
 suite('a stalled leader', () => {
@@ -70,6 +72,29 @@ suite('a stalled leader', () => {
       assert.equal(send(), null);
       assert.equal(stored, 3, 'at once where everything is stored');
     }
+  });
+
+  test('mass cancels that wait take from the share of their user: with many of one user others are still taken (AMB-111)', () => {
+    const world = new EntryWorld();
+    const { fixture, entry } = world;
+    fixture.place();
+    let stored = 0;
+    const cancelAll = (user: UserId): string | null =>
+      entry.cancelAll({ user, assetId: BASE, beforeNs: 1n as TimestampNs }, null, () => {
+        stored += 1;
+      })?.code ?? null;
+    const most = REQUESTS_PER_USER_MAX + CANCELS_PER_USER_RESERVED;
+    for (let sent = 0; sent < most; sent += 1) {
+      assert.equal(cancelAll(BOB), null, `${sent}`);
+    }
+    assert.equal(cancelAll(BOB), 'SERVICE_UNAVAILABLE');
+    assert.equal(cancelAll(ALICE), null);
+    const [sent] = world.rings[0]?.read() ?? [];
+    fixture.answer(sent?.requestId ?? 0);
+    assert.equal(stored, 0);
+    fixture.decide();
+    assert.equal(stored, most + 1);
+    assert.equal(cancelAll(BOB), null);
   });
 
   test('that an order is over is answered when its end is flushed, where answers wait for that (AMB-16, AMB-23, cluster.md 7.4)', () => {

@@ -2663,6 +2663,12 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/http/unsigned-cancels',
   },
   {
+    breaks: 'mass cancels of one user that wait to be stored leave room for others',
+    site: 'stored-within-a-share',
+    change: removed,
+    caughtBy: 'test/gateway/stalled-leader',
+  },
+  {
     breaks: 'that an order is over is answered when its end is flushed, where answers wait for that',
     site: 'refusal-before-the-flush',
     change: removed,

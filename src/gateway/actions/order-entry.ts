@@ -141,6 +141,12 @@ export interface ActionOrigin {
 }
 
 /** The answer to the item of a batch at this index. */
+/** A cancel of many orders, of one market or of all. */
+interface MassCancel {
+  readonly user: UserId;
+  readonly assetId: AssetId | null;
+}
+
 type ItemAnswer = (index: number, answer: ActionAnswer) => void;
 
 interface OrderEntryParts {
@@ -782,12 +788,14 @@ export class OrderEntry {
     stored: (() => void) | null = null,
   ): Reject | null {
     const { requests, nowNs, wakeUp } = this.#parts;
-    const { user, beforeNs, assetId, end = ORDER_END.userRequested } = request;
+    const { user, beforeNs, end = ORDER_END.userRequested } = request;
     const checked = requests.checkCancelAll(request);
     if (!checked.ok) return checked.reject;
-    const refusal = this.#cancelRefusal(checked.value, CancelAllOrders.bytes);
+    const refusal =
+      this.#cancelRefusal(checked.value, CancelAllOrders.bytes) ??
+      (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
-    const done = stored === null ? null : this.#doneOf(checked.value.length, assetId, stored);
+    const done = stored === null ? null : this.#doneOf(checked.value.length, request, stored);
 
     // After this point every market gets its message.
     for (const market of checked.value) {
@@ -818,11 +826,12 @@ export class OrderEntry {
     const checked = requests.ordersToCancel(request);
     if (!checked.ok) return checked.reject;
     const markets = checked.value.map(({ market }) => market);
-    const refusal = this.#cancelRefusal(markets, CancelOrder.bytes);
+    const refusal =
+      this.#cancelRefusal(markets, CancelOrder.bytes) ?? (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
 
     // After this point every order's market gets its message.
-    const done = stored === null ? null : this.#doneOf(checked.value.length, request.assetId, stored);
+    const done = stored === null ? null : this.#doneOf(checked.value.length, request, stored);
     const reply = { answer: done ?? UNANSWERED.answer, hops };
     for (const prepared of checked.value) this.sendCancel(prepared, reply);
     hops?.sent(checked.value.length);
@@ -831,13 +840,13 @@ export class OrderEntry {
   }
 
   /** @returns what is called at each of so many answers of markets; behind the last one, or at once, what they did is waited for. */
-  #doneOf(answers: number, assetId: AssetId | null, stored: () => void): () => void {
+  #doneOf(answers: number, request: MassCancel, stored: () => void): () => void {
     const { requests } = this.#parts;
     let left = answers;
-    if (left === 0) requests.whenStored(assetId, stored);
+    if (left === 0) requests.whenStored(request, stored);
     return () => {
       left -= 1;
-      if (left === 0) requests.whenStored(assetId, stored);
+      if (left === 0) requests.whenStored(request, stored);
     };
   }
 

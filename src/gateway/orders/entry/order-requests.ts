@@ -556,22 +556,35 @@ export class OrderRequests {
     return accepted(pending.add({ kind: 'cancelAll', hops, done }));
   }
 
+  /** Why a mass cancel of this user cannot wait until it is stored, or null: it takes from the user's share as the cancels of orders do. */
+  waitRefusal({ user, assetId }: { readonly user: UserId; readonly assetId: AssetId | null }): Reject | null {
+    const undecided = this.#undecided(assetId).length;
+    // mutant: stored-within-a-share
+    if (!this.#isWithinShare('cancel', user, undecided)) return TOO_MANY_OWN;
+    return this.#parts.pending.hasRoomFor('cancel', undecided) ? null : BUSY;
+  }
+
   /**
    * For what a stalled leader has cancelled (cluster.md 7.4).
    *
    * @param stored called once, when all that these markets (one, or null for all) have sent up to now is flushed, and so stored.
    */
-  whenStored(assetId: AssetId | null, stored: () => void): void {
-    const among = this.#marketsOf(assetId);
-    const markets = among.ok ? among.value : [];
+  whenStored(request: { readonly user: UserId; readonly assetId: AssetId | null }, stored: () => void): void {
+    const markets = this.#undecided(request.assetId);
     let left = markets.length;
     if (left === 0) stored();
     for (const market of markets) {
-      this.#parts.pending.whenDecided(market, market.seenSequence, () => {
+      this.#parts.pending.whenDecidedFor(request.user, market, market.seenSequence, () => {
         left -= 1;
         if (left === 0) stored();
       });
     }
+  }
+
+  /** Markets, one or all, whose events clearing has not decided and flushed. */
+  #undecided(assetId: AssetId | null): readonly MarketSlot[] {
+    const among = this.#marketsOf(assetId);
+    return among.ok ? among.value.filter(({ seenSequence, decidedSequence }) => seenSequence > decidedSequence) : [];
   }
 
   /**

@@ -165,10 +165,7 @@ export class PendingRequests {
   add(request: Request): number {
     this.#lastId += 1;
     this.#pending.set(this.#lastId, request);
-    if ('user' in request) {
-      this.#byUser.set(request.user, this.countOf(request.user) + 1);
-      this.#unanswered += 1;
-    }
+    if ('user' in request) this.#count(request.user, 1);
     return this.#lastId;
   }
 
@@ -206,12 +203,16 @@ export class PendingRequests {
   }
 
   answer(request: SentRequest, answer: ActionAnswer): void {
-    const left = this.countOf(request.user) - 1;
-    assert(left >= 0, 'a request is answered once');
-    if (left === 0) this.#byUser.delete(request.user);
-    else this.#byUser.set(request.user, left);
-    this.#unanswered -= 1;
+    this.#count(request.user, -1);
     request.reply.answer(answer);
+  }
+
+  #count(user: UserId, change: 1 | -1): void {
+    const count = this.countOf(user) + change;
+    assert(count >= 0, 'a request is answered once');
+    if (count === 0) this.#byUser.delete(user);
+    else this.#byUser.set(user, count);
+    this.#unanswered += change;
   }
 
   /** Answers when the market of the request is decided up to `sequence`. */
@@ -229,6 +230,15 @@ export class PendingRequests {
     if (waiting === undefined) this.#waiting.set(market, [{ sequence, decided }]);
     else waiting.push({ sequence, decided });
     this.#waitingCount += 1;
+  }
+
+  /** As `whenDecided`, of a user whose share it takes from until then. */
+  whenDecidedFor(user: UserId, market: MarketSlot, sequence: number, decided: () => void): void {
+    this.#count(user, 1);
+    this.whenDecided(market, sequence, () => {
+      this.#count(user, -1);
+      decided();
+    });
   }
 
   /** Answers of one market are in the order of its sequences. */
