@@ -115,6 +115,18 @@ class RecordingEvents implements MarketEvents {
   replaced(...[sequence, order, priority, price, quantity, , , requestId]: Parameters<MarketEvents['replaced']>): void {
     this.#write(13, sequence, order, priority, price, quantity, requestId, 0);
   }
+  quoteSetApplied(...[command, , { first, sequences, count }]: Parameters<MarketEvents['quoteSetApplied']>): void {
+    this.#write(19, first, command.requestId, sequences, count, 0, 0, 0);
+  }
+  quoteSetRefused(requestId: number, code: number): void {
+    this.#writeShort(20, requestId, code, 0);
+  }
+  quoteSetEnded(sequence: number): void {
+    this.#writeShort(22, sequence, 0, 0);
+  }
+  quoteSetsEnded(requestId: number, code: number): void {
+    this.#writeShort(20, requestId, code, 0);
+  }
   replaceUnchanged(requestId: number, order: number): void {
     this.#writeShort(20, requestId, 0, order);
   }

@@ -33,6 +33,7 @@ import type { OrderPool } from './order-pool.ts';
 import { MARK, ORDER_STATE } from './order-records.ts';
 import { PriceHash } from './price-hash.ts';
 import { Protection, type ProtectionGroup } from './protection.ts';
+import { type MarketQuoteSet, QuoteSetTable, type QuoteSide } from './quote-set.ts';
 import { UndecidedTrades } from './undecided-trades.ts';
 
 /** Initial ratio; leaves grow independently. */
@@ -69,6 +70,7 @@ export class Book {
   readonly expiries: ExpiryWatch;
   readonly trades: UndecidedTrades;
   readonly protection: Protection;
+  readonly quoteSets: QuoteSetTable;
   /** The last assigned sequence. */
   sequence = 0;
   /** Limits of fill prices (AMB-39). */
@@ -97,6 +99,7 @@ export class Book {
     this.expiries = new ExpiryWatch(this.orders);
     this.trades = new UndecidedTrades(this.orders, capacity);
     this.protection = new Protection(this.orders);
+    this.quoteSets = new QuoteSetTable(this.orders);
   }
 
   nextSequence(): Sequence {
@@ -192,12 +195,19 @@ export class Book {
    * owner's orders do not count (STP-04).
    */
   wouldTake(index: number, price: number): boolean {
-    const makers = this.otherSide(this.orders.sideOf(index));
+    const { orders } = this;
+    return this.wouldTakeOf(orders.sideOf(index), price, orders.userOf(index), orders.subAccountOf(index));
+  }
+
+  /** The same of an order that is not there yet. */
+  wouldTakeOf(side: Side, price: number, user: number, subAccount: number): boolean {
+    const { orders } = this;
+    const makers = this.otherSide(side);
     if (!makers.crosses(price)) return false;
     if (!this.preventsSelfTrades) return true;
     for (let level = makers.bestLevel; level !== NONE && makers.isWithin(level, price); level = makers.worse(level))
       for (let maker = makers.levelHead(level); maker !== NONE; maker = makers.behind(level, maker))
-        if (!this.isSameOwner(maker, index)) return true;
+        if (orders.userOf(maker) !== user || orders.subAccountOf(maker) !== subAccount) return true;
     return false;
   }
 
@@ -205,7 +215,12 @@ export class Book {
    * Cancels the owner's resting orders that a post-only order would cross, when it crosses no other owner's (STP-04).
    */
   cancelOwn(index: number, price: number): void {
-    const makers = this.otherSide(this.orders.sideOf(index));
+    this.cancelCrossing(this.orders.sideOf(index), price);
+  }
+
+  /** The same for an order of `side` that is not there yet. */
+  cancelCrossing(side: Side, price: number): void {
+    const makers = this.otherSide(side);
     while (makers.crosses(price)) {
       const own = makers.bestOrder;
       this.takeOff(own);
@@ -251,6 +266,61 @@ export class Book {
     orders.setEnded(index, end);
     const remaining = orders.quantityOf(index) === UNSIZED ? 0 : orders.remaining(index);
     this.#events.ended(this.nextSequence(), orders.sequenceOf(index), end, faultReason, remaining, requestId);
+    const set = end === ORDER_END.expired ? this.quoteSets.of(index) : null;
+    this.releaseIfDone(index);
+    if (set !== null) this.#entryExpired(set);
+  }
+
+  /** A set whose last entry has expired is over (QTE-09). */
+  #entryExpired(set: MarketQuoteSet): void {
+    if (set.isOver || this.quoteSets.countResting(set) > 0) return;
+    this.endSet(set, this.expiries.lastHigh, this.expiries.lastLow, ORDER_END.expired);
+  }
+
+  /**
+   * Raises the mark of a set to that time, and ends it where an end is given: none of its entries rests. Publishes it, unless nothing is
+   * changed by it.
+   */
+  endSet(set: MarketQuoteSet, high: number, low: number, end: OrderEnd | 0): void {
+    // mutant: mark-after-cancel-all
+    const isRaised = set.raiseMark(high, low);
+    const isEnded = end !== 0 && !set.isOver;
+    if (!isRaised && !isEnded) return;
+    if (isEnded) {
+      set.isOver = true;
+      set.appliedTrade = this.trades.lastTradeId;
+      for (const side of [set.bids, set.asks]) this.dropEntries(side, null);
+    }
+    this.#events.quoteSetEnded(this.nextSequence(), set, isEnded ? end : 0);
+  }
+
+  /**
+   * Takes the entries off a list that do not rest. What was filled never returns: its fills are of a revision before (QTE-07).
+   *
+   * @param dropped called with those that may have come back.
+   */
+  dropEntries(side: QuoteSide, dropped: ((index: number) => void) | null): void {
+    const { orders, quoteSets } = this;
+    const { indexes, sequences, count } = side;
+    let kept = 0;
+    for (let at = 0; at < count; at += 1) {
+      const index = indexes[at] as number;
+      if (quoteSets.resting(side, at) !== NONE) {
+        indexes[kept] = index;
+        sequences[kept] = sequences[at] as number;
+        kept += 1;
+      } else if (orders.sequenceOf(index) === sequences[at] && orders.stateOf(index) === ORDER_STATE.filled) {
+        // mutant: out-entry
+        quoteSets.setOut(index);
+        dropped?.(index);
+      }
+    }
+    side.count = kept;
+  }
+
+  /** Ends an order that is on no side and publishes nothing: the event of its quote set has it. */
+  endSilently(index: number, end: OrderEnd): void {
+    this.orders.setEnded(index, end);
     this.releaseIfDone(index);
   }
 
@@ -333,12 +403,15 @@ export class Book {
     const { orders } = this;
     const groups = this.#tripped;
     this.#tripped = [];
-    for (const { members } of groups) {
+    for (const { members, user, slot } of groups) {
       for (const index of [...members].sort((a, b) => orders.sequenceOf(a) - orders.sequenceOf(b))) {
         const state = members.has(index) ? orders.stateOf(index) : ORDER_STATE.free;
         if (state === ORDER_STATE.resting || state === ORDER_STATE.dormant)
           this.end(index, ORDER_END.marketMakerProtection);
       }
+      const { nowHigh, nowLow } = this.protection;
+      for (const set of this.quoteSets.ofUser(user))
+        if (set.protectionGroup === slot) this.endSet(set, nowHigh, nowLow, ORDER_END.marketMakerProtection);
     }
   }
 
@@ -347,6 +420,8 @@ export class Book {
     const tradeId = this.trades.add(maker, taker, price, lots) as Sequence;
     orders.setFilled(maker, orders.filledOf(maker) + lots);
     orders.setFilled(taker, orders.filledOf(taker) + lots);
+    this.quoteSets.traded(maker, lots);
+    this.quoteSets.traded(taker, lots);
     this.#events.matched(
       this.nextSequence(),
       tradeId,

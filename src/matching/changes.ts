@@ -38,6 +38,11 @@ interface ChangePlace {
 export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCommand): void {
   const { book, events } = at;
   const { orders } = book;
+  if (!command.isNodeMade && book.quoteSets.of(index) !== null) {
+    // Its set changes it (QTE-06).
+    events.replaceRefused(command, REJECT_CODE.QUOTE_ENTRY);
+    return;
+  }
   const waiting = orders.hasMark(index, MARK.waits) ? at.triggers.of(index) : null;
   const amendFault = command.isAmend ? faultOfAmend(book, index, waiting, command) : 0;
   if (amendFault !== 0) {
@@ -273,17 +278,19 @@ function publishReplaced(
   const { orders } = book;
   const waiting = orders.hasMark(index, MARK.waits) ? triggers.of(index) : null;
   const trigger = waiting === null || triggers.hasFired(waiting) ? null : waiting;
+  const isRest = book.quoteSets.of(index) !== null;
   events.replaced(
     sequence,
     orders.sequenceOf(index),
     orders.priorityOf(index),
     orders.priceOf(index),
-    total,
+    isRest ? Math.max(0, total - orders.filledOf(index)) : total,
     command.timestampHigh,
     command.timestampLow,
     command.requestId,
     trigger?.kind ?? TRIGGER.none,
     trigger?.price ?? 0,
+    isRest,
   );
 }
 

@@ -12,7 +12,7 @@
  * are safe integers of at least 1.
  */
 import { wordCount } from '../core/key-words.ts';
-import { ORDER_ID_BYTES_MAX, RAW_MAX } from '../core/limits.ts';
+import { ORDER_ID_BYTES_MAX, QUOTES_PER_SIDE_MAX, RAW_MAX } from '../core/limits.ts';
 import {
   type FillGroup,
   ORDER_END,
@@ -33,11 +33,14 @@ import type { RejectCode } from '../core/reject.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import type { Room } from '../order/order-codec.ts';
 import type { Freeze, ProtectionTerms } from './protection.ts';
+import type { MarketQuoteSet } from './quote-set.ts';
 
 /** Bytes of a user's key. */
 export const USER_BYTES = 32;
 
 const NO_WORDS = new Int32Array(0);
+/** Every entry of the revision before may have left, or be out, and every new one be inserted or refused. */
+const CHANGES_MAX: number = 4 * QUOTES_PER_SIDE_MAX;
 
 /** (user, order id): an order's identity in its market, compared as bytes (AMB-07, AMB-08). */
 export interface OrderKey {
@@ -151,6 +154,110 @@ export class CancelCommand extends OrderCommand {
 }
 
 /**
+ * A quote set (QTE-01 to QTE-05): what shall rest. `prices` and `quantities` have the bids and then the asks, each best price first.
+ * Every other member as in the message ApplyQuoteSet.
+ */
+export class QuoteSetCommand implements Received {
+  words: Int32Array = NO_WORDS;
+  userAt = 0;
+  /** Index in `words` of the name; bytes behind it are zero. */
+  nameAt = 0;
+  nameBytes = 0;
+  requestId = 0;
+  receivedHigh = 0;
+  receivedLow = 0;
+  revisionHigh = 0;
+  revisionLow = 0;
+  goodUntilHigh = 0;
+  goodUntilLow = 0;
+  boughtSeen = 0;
+  soldSeen = 0;
+  maxFeeRate = 0;
+  subAccount = 0;
+  flags = 0;
+  protectionGroup = 0;
+  onlyTakes = false;
+  bids = 0;
+  asks = 0;
+  readonly prices: Float64Array = new Float64Array(2 * QUOTES_PER_SIDE_MAX);
+  readonly quantities: Float64Array = new Float64Array(2 * QUOTES_PER_SIDE_MAX);
+}
+
+/** Ends quote sets of a user and raises their marks (QTE-09), as in the message EndQuoteSet. */
+export interface EndQuoteSetCommand extends Received {
+  words: Int32Array;
+  userAt: number;
+  nameAt: number;
+  /** 0: every set of the sub-account, or of the user. */
+  nameBytes: number;
+  subAccount: number;
+  anyAccount: boolean;
+  end: OrderEnd;
+}
+
+/** A quote set that clearing knows, before its entries are restored. */
+export interface RestoredQuoteSet {
+  words: Int32Array;
+  userAt: number;
+  nameAt: number;
+  nameBytes: number;
+  slot: number;
+  subAccount: number;
+  flags: number;
+  protectionGroup: number;
+  maxFeeRate: number;
+  revisionNs: TimestampNs;
+  markNs: TimestampNs;
+  goodUntilNs: TimestampNs;
+  markFloorNs: TimestampNs;
+  lastNumber: number;
+  numberFloor: number;
+  isOver: boolean;
+}
+
+/**
+ * What a quote set did, for its one event: a column for each member of QuoteSetChange. `first` is the sequence of the event,
+ * `sequences` the numbers that it takes.
+ */
+export class QuoteChanges {
+  count = 0;
+  kept = 0;
+  first = 0;
+  sequences = 0;
+  addCode: RejectCode | 0 = 0;
+  termsChanged = false;
+  readonly orders: Float64Array = new Float64Array(CHANGES_MAX);
+  readonly priorities: Float64Array = new Float64Array(CHANGES_MAX);
+  readonly prices: Float64Array = new Float64Array(CHANGES_MAX);
+  readonly rests: Float64Array = new Float64Array(CHANGES_MAX);
+  readonly numbers: Float64Array = new Float64Array(CHANGES_MAX);
+  readonly kinds: Uint8Array = new Uint8Array(CHANGES_MAX);
+  readonly sides: Uint8Array = new Uint8Array(CHANGES_MAX);
+
+  begin(): void {
+    this.count = 0;
+    this.kept = 0;
+    this.first = 0;
+    this.sequences = 0;
+    this.addCode = 0;
+    this.termsChanged = false;
+  }
+
+  add(kind: number, side: number, price: number, rests: number): number {
+    const at = this.count;
+    this.count += 1;
+    this.orders[at] = 0;
+    this.priorities[at] = 0;
+    this.numbers[at] = 0;
+    this.prices[at] = price;
+    this.rests[at] = rests;
+    this.kinds[at] = kind;
+    this.sides[at] = side;
+    return at;
+  }
+}
+
+/**
  * Every order of the user except the node's own (AMB-18). With an end other than `userRequested`, orders that are
  * entirely in pending fills are left alone: they do not rest.
  */
@@ -162,6 +269,10 @@ export interface CancelAllCommand extends Received {
   beforeLow: number;
   /** The published end reason: userRequested, or a reason of the node. */
   end: OrderEnd;
+  /** 0: both sides; 1: buys; 2: sells. */
+  sideOnly: number;
+  /** 0: every order; else the slot of a protection group, whose members alone are cancelled. */
+  protectionGroup: number;
 }
 
 /** The gateway's answer to `triggered`: it has reserved the balance for `quantity` lots, or the order ends (AMB-28). */
@@ -224,6 +335,8 @@ export interface RestoredOrder extends OrderKey {
    * The parent's sequence if it is live, else 0: then all of the order is activated. Parents precede their children.
    */
   parent: number;
+  /** Of an entry the slot of its quote set, else 0. */
+  quoteSet: number;
   creationHigh: number;
   creationLow: number;
   timestampHigh: number;
@@ -318,7 +431,7 @@ export interface MarketEvents {
    * A replace was applied. Fills at the new price follow. The priority is unchanged when the order keeps its queue
    * place (AMB-19). The trigger is the current one while the order waits for it, else none and 0. `requestId` is 0
    * without a client request: a child lost what its cancelled parent can no longer activate (AMB-29), or a reduce-only order
-   * is cut to its room when it comes or is released (MON-09).
+   * is cut to its room when it comes or is released (MON-09). `isRest`, of an entry of a quote set: the quantity is what rests.
    */
   replaced(
     sequence: Sequence,
@@ -331,6 +444,7 @@ export interface MarketEvents {
     requestId: number,
     triggerKind: TriggerKind,
     triggerPrice: number,
+    isRest: boolean,
   ): void;
   /** The same replace again: a success that changes nothing (AMB-21). */
   replaceUnchanged(requestId: number, order: Sequence): void;
@@ -372,6 +486,14 @@ export interface MarketEvents {
   ): void;
   /** A rollback took the count of a frozen group below its limits: the freeze of this trip is over. */
   protectionEnded(sequence: Sequence, user: Int32Array, slot: number, trip: Sequence): void;
+  /** A quote set is in force, with all that it did to its entries: it takes several sequences (QTE-03). The objects are valid during the call. */
+  quoteSetApplied(command: QuoteSetCommand, set: MarketQuoteSet, changes: QuoteChanges): void;
+  /** Nothing was changed. */
+  quoteSetRefused(requestId: number, code: RejectCode): void;
+  /** The mark was raised; `end`: how the set ended, 0 while it goes on (QTE-09). */
+  quoteSetEnded(sequence: Sequence, set: MarketQuoteSet, end: OrderEnd | 0): void;
+  /** Follows the events of one EndQuoteSet. */
+  quoteSetsEnded(requestId: number, code: RejectCode | 0): void;
   /** `count` trade ids from `firstTradeId` on are clearing's, for trades that it makes without a match. */
   tradeIdsReserved(sequence: Sequence, firstTradeId: Sequence, count: number): void;
   /** The absolute quantity of a level that the command changed; 0: the level is gone (AMB-98). */

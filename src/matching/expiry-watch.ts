@@ -80,6 +80,12 @@ export class ExpiryWatch {
     this.#setWake();
   }
 
+  /** The expiry of an order was changed. */
+  change(index: number): void {
+    this.#orders.unmark(index, MARK.isWatched);
+    this.add(index);
+  }
+
   /** Advances time: begins or continues a sweep. */
   tick(nowNs: bigint): void {
     const [high, low] = [highWord(nowNs), lowWord(nowNs)];
@@ -145,7 +151,9 @@ export class ExpiryWatch {
 
   #isVoid(at: number): boolean {
     const index = this.#indexes[at] as number;
-    return this.#orders.stateOf(index) === ORDER_STATE.free || this.#orders.sequenceOf(index) !== this.#sequences[at];
+    const orders = this.#orders;
+    if (orders.stateOf(index) === ORDER_STATE.free || orders.sequenceOf(index) !== this.#sequences[at]) return true;
+    return orders.expiryHigh(index) !== this.#highs[at] || orders.expiryLow(index) !== this.#lows[at];
   }
 
   /** The time is beyond the horizon: completes the sweep at once. */

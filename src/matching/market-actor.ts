@@ -32,9 +32,11 @@ import { RetryBuffer } from '../runtime/retry-buffer.ts';
 import type { TraceLog } from '../runtime/trace-log.ts';
 import {
   AmendOrder,
+  ApplyQuoteSet,
   CancelAllOrders,
   CancelOrder,
   CommandNote,
+  EndQuoteSet,
   FillRolledBack,
   IdWatermark,
   MarketDecided,
@@ -45,13 +47,20 @@ import {
   OrderIdRemembered,
   OrderRecord,
   OrderRestoredAtBoot,
+  QuoteSetRestored,
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { CommandTimer, type CommandTimes } from './command-timer.ts';
 import { HostedMarket } from './hosted-market.ts';
-import { CommandReader, keyOf, RestoredCommandReader, readRememberedId } from './market-commands.ts';
+import {
+  CommandReader,
+  keyOf,
+  RestoredCommandReader,
+  readRememberedId,
+  readRestoredQuoteSet,
+} from './market-commands.ts';
 import type { MarketEngine } from './market-engine.ts';
 
 /**
@@ -169,6 +178,14 @@ export class MarketShardActor implements Actor {
       case CancelAllOrders.typeId: {
         const command = this.#commands.readCancelAll(v, at);
         this.#marketAt(CancelAllOrders, v, at).engine.cancelAll(command);
+        break;
+      }
+      case ApplyQuoteSet.typeId:
+        this.#onQuoteSet(v, at, bytes);
+        break;
+      case EndQuoteSet.typeId: {
+        const command = this.#commands.readEndQuoteSet(v, at);
+        this.#marketAt(EndQuoteSet, v, at).engine.endQuoteSets(command);
         break;
       }
       case ReleaseOrder.typeId: {
@@ -303,6 +320,9 @@ export class MarketShardActor implements Actor {
       case OrderRestoredAtBoot.typeId:
         this.#onRestoredOrder(this.#market(OrderRecord.marketIndex(v, at + OrderRestoredAtBoot.orderAt)), v, at);
         break;
+      case QuoteSetRestored.typeId:
+        this.#market(QuoteSetRestored.marketIndex(v, at)).engine.restoreQuoteSet(readRestoredQuoteSet(v, at));
+        break;
       case OrderIdRemembered.typeId:
         this.#market(OrderIdRemembered.marketIndex(v, at)).engine.restoreRememberedId(readRememberedId(v, at));
         break;
@@ -343,6 +363,16 @@ export class MarketShardActor implements Actor {
     this.#source.bytes = passedCreateBytes(v, at);
     market.output.source = this.#source;
     market.engine.create(this.#commands.readCreate(v, at, bytes));
+    market.output.source = null;
+  }
+
+  #onQuoteSet(v: Views, at: number, bytes: number): void {
+    const market = this.#marketAt(ApplyQuoteSet, v, at);
+    this.#source.views = v;
+    this.#source.at = at;
+    this.#source.bytes = bytes;
+    market.output.source = this.#source;
+    market.engine.applyQuoteSet(this.#commands.readQuoteSet(v, at));
     market.output.source = null;
   }
 
@@ -461,4 +491,5 @@ const ORDER_MESSAGES: ReadonlyMap<number, OrderMessage> = new Map<number, OrderM
   [ReplaceOrder.typeId, ReplaceOrder],
   [CancelOrder.typeId, CancelOrder],
   [AmendOrder.typeId, AmendOrder],
+  [ApplyQuoteSet.typeId, ApplyQuoteSet],
 ]);

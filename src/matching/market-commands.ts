@@ -18,27 +18,34 @@ import type { OrderToFill } from '../order/fill-injection.ts';
 import { createHash, fillExpiry, fillRoom } from '../order/order-codec.ts';
 import {
   AmendOrder,
+  ApplyQuoteSet,
   CancelAllOrders,
   CancelOrder,
+  EndQuoteSet,
   FillRolledBack,
   NewOrder,
   OrderIdRemembered,
   OrderRecord,
   OrderRestoredAtBoot,
+  QuoteSetEntry,
+  QuoteSetRestored,
   ReleaseOrder,
   ReplaceOrder,
 } from '../schema/generated/messages.ts';
 import {
   type CancelAllCommand,
   CancelCommand,
+  type EndQuoteSetCommand,
   type HashedKey,
   NewOrderCommand,
   type OrderKey,
+  QuoteSetCommand,
   type Received,
   type ReleaseCommand,
   type RememberedId,
   ReplaceCommand,
   type RestoredOrder,
+  type RestoredQuoteSet,
   type RollbackCommand,
 } from './commands.ts';
 
@@ -107,6 +114,19 @@ export class CommandReader {
     userAt: 0,
     beforeHigh: 0,
     beforeLow: 0,
+    end: ORDER_END.userRequested,
+    sideOnly: 0,
+    protectionGroup: 0,
+  };
+  readonly #quoteSet = new QuoteSetCommand();
+  readonly #endQuoteSet: EndQuoteSetCommand = {
+    ...notReceived(),
+    words: NO_WORDS,
+    userAt: 0,
+    nameAt: 0,
+    nameBytes: 0,
+    subAccount: 0,
+    anyAccount: false,
     end: ORDER_END.userRequested,
   };
   readonly #release: ReleaseCommand = {
@@ -213,6 +233,49 @@ export class CommandReader {
     command.beforeHigh = CancelAllOrders.beforeNsHigh(v, at);
     command.beforeLow = CancelAllOrders.beforeNsLow(v, at);
     command.end = CancelAllOrders.end(v, at) as OrderEnd;
+    command.sideOnly = CancelAllOrders.sideOnly(v, at);
+    command.protectionGroup = CancelAllOrders.protectionGroup(v, at);
+    return command;
+  }
+
+  readQuoteSet(v: Views, at: number): QuoteSetCommand {
+    const command = this.#quoteSet;
+    fillReceived(command, ApplyQuoteSet, v, at);
+    command.words = v.i32;
+    command.userAt = (at + ApplyQuoteSet.userAt) >>> 2;
+    command.nameAt = (at + ApplyQuoteSet.setIdAt) >>> 2;
+    command.nameBytes = ApplyQuoteSet.setIdBytes(v, at);
+    command.revisionHigh = ApplyQuoteSet.revisionNsHigh(v, at);
+    command.revisionLow = ApplyQuoteSet.revisionNsLow(v, at);
+    command.goodUntilHigh = ApplyQuoteSet.goodUntilNsHigh(v, at);
+    command.goodUntilLow = ApplyQuoteSet.goodUntilNsLow(v, at);
+    command.boughtSeen = ApplyQuoteSet.boughtSeen(v, at);
+    command.soldSeen = ApplyQuoteSet.soldSeen(v, at);
+    command.maxFeeRate = ApplyQuoteSet.maxFeeRate(v, at);
+    command.subAccount = ApplyQuoteSet.subAccount(v, at);
+    command.flags = ApplyQuoteSet.flags(v, at);
+    command.protectionGroup = ApplyQuoteSet.protectionGroup(v, at);
+    command.onlyTakes = ApplyQuoteSet.onlyTakes(v, at);
+    command.bids = ApplyQuoteSet.bids(v, at);
+    command.asks = ApplyQuoteSet.asks(v, at);
+    let entry = at + ApplyQuoteSet.bytes;
+    for (let place = 0; place < command.bids + command.asks; place += 1, entry += QuoteSetEntry.bytes) {
+      command.prices[place] = QuoteSetEntry.price(v, entry);
+      command.quantities[place] = QuoteSetEntry.quantity(v, entry);
+    }
+    return command;
+  }
+
+  readEndQuoteSet(v: Views, at: number): EndQuoteSetCommand {
+    const command = this.#endQuoteSet;
+    fillReceived(command, EndQuoteSet, v, at);
+    command.words = v.i32;
+    command.userAt = (at + EndQuoteSet.userAt) >>> 2;
+    command.nameAt = (at + EndQuoteSet.setIdAt) >>> 2;
+    command.nameBytes = EndQuoteSet.setIdBytes(v, at);
+    command.subAccount = EndQuoteSet.subAccount(v, at);
+    command.anyAccount = EndQuoteSet.anyAccount(v, at);
+    command.end = EndQuoteSet.end(v, at) as OrderEnd;
     return command;
   }
 
@@ -253,6 +316,27 @@ export function readRememberedId(v: Views, at: number): RememberedId {
   return id;
 }
 
+export function readRestoredQuoteSet(v: Views, at: number): RestoredQuoteSet {
+  return {
+    words: v.i32,
+    userAt: (at + QuoteSetRestored.userAt) >>> 2,
+    nameAt: (at + QuoteSetRestored.setIdAt) >>> 2,
+    nameBytes: QuoteSetRestored.setIdBytes(v, at),
+    slot: QuoteSetRestored.slot(v, at),
+    subAccount: QuoteSetRestored.subAccount(v, at),
+    flags: QuoteSetRestored.flags(v, at),
+    protectionGroup: QuoteSetRestored.protectionGroup(v, at),
+    maxFeeRate: QuoteSetRestored.maxFeeRate(v, at),
+    revisionNs: QuoteSetRestored.revisionNs(v, at),
+    markNs: QuoteSetRestored.markNs(v, at),
+    goodUntilNs: QuoteSetRestored.goodUntilNs(v, at),
+    markFloorNs: QuoteSetRestored.markFloorNs(v, at),
+    lastNumber: QuoteSetRestored.lastNumber(v, at),
+    numberFloor: QuoteSetRestored.numberFloor(v, at),
+    isOver: QuoteSetRestored.isOver(v, at),
+  };
+}
+
 /** Reads restored orders for an engine into one object, refilled for each: a start reads a million of them. */
 export class RestoredCommandReader {
   readonly #command: RestoredOrder = {
@@ -278,6 +362,7 @@ export class RestoredCommandReader {
     triggerKind: 0,
     triggerPrice: 0,
     parent: 0,
+    quoteSet: 0,
     creationHigh: 0,
     creationLow: 0,
     timestampHigh: 0,
@@ -316,6 +401,7 @@ export class RestoredCommandReader {
     command.triggerKind = OrderRecord.triggerKind(v, record);
     command.triggerPrice = OrderRecord.triggerPrice(v, record);
     command.parent = OrderRestoredAtBoot.parent(v, at);
+    command.quoteSet = OrderRecord.quoteSet(v, record);
     command.creationHigh = OrderRecord.creationNsHigh(v, record);
     command.creationLow = OrderRecord.creationNsLow(v, record);
     command.timestampHigh = OrderRecord.timestampNsHigh(v, record);

@@ -41,16 +41,19 @@ import { replaceOrder } from './changes.ts';
 import type {
   CancelAllCommand,
   CancelCommand,
+  EndQuoteSetCommand,
   MarketEvents,
   MarketRules,
   NewOrderCommand,
   ProtectionCommand,
+  QuoteSetCommand,
   ReleaseCommand,
   RememberedId,
   ReplaceCommand,
   RestoredOrder,
   RestoredPosition,
   RestoredProtection,
+  RestoredQuoteSet,
   RollbackCommand,
 } from './commands.ts';
 import { ExpiredOrders, endIfDue, expireSome } from './expired-orders.ts';
@@ -58,9 +61,11 @@ import { type InjectedFill, InjectedFills } from './injected-fills.ts';
 import { ID_STATE, OrderIds } from './order-ids.ts';
 import { OrderLookup } from './order-lookup.ts';
 import { ORDERS_MAX, OrderPool } from './order-pool.ts';
-import { ORDER_STATE } from './order-records.ts';
+import { MARK, ORDER_STATE } from './order-records.ts';
 import { lotsWanted, moneyOf, NO_MONEY, place } from './placement.ts';
 import type { PublishedLevels } from './published-levels.ts';
+import type { MarketQuoteSet } from './quote-set.ts';
+import { QuoteSets } from './quote-sets.ts';
 import { allocateRestored, continueFrom, placeRestored, RestoredSequences, UnsortedOrders } from './restore.ts';
 import { type RollbackPlace, rollBack } from './rollback.ts';
 import { enterRoom, isReducing, lacksRoom } from './room.ts';
@@ -112,6 +117,16 @@ export const RESERVED_IDS_MAX = 65_536;
 /** Orders per level that the check after a batch examines. */
 const ORDERS_CHECKED = 8;
 
+const WORD_MAX = 0xffff_ffff;
+
+function isNamed(
+  set: MarketQuoteSet,
+  { words, nameAt, nameBytes, subAccount, anyAccount }: EndQuoteSetCommand,
+): boolean {
+  if (nameBytes !== 0) return set.hasName(words, nameAt, nameBytes);
+  return anyAccount || set.subAccount === subAccount;
+}
+
 export class MarketEngine {
   readonly #events: MarketEvents;
   readonly #users: UserTable;
@@ -127,6 +142,7 @@ export class MarketEngine {
   readonly #expired: ExpiredOrders;
   readonly #uncrossing: Uncrossing;
   readonly #place: RollbackPlace;
+  readonly #quotes: QuoteSets;
   #status: number = MARKET_STATUS.active;
   /** Used until the restore is finished: orders by sequence, and orders that are out of queue order or did not fit. */
   readonly #restored: RestoredSequences;
@@ -154,6 +170,15 @@ export class MarketEngine {
     this.#expired = new ExpiredOrders(this.#book, this.#lookup, this.#quoteUnit);
     this.#uncrossing = new Uncrossing(this.#book);
     this.#place = { book: this.#book, triggers: this.#triggers, events: options.events, uncrossing: this.#uncrossing };
+    this.#quotes = new QuoteSets({
+      book: this.#book,
+      ids: this.#ids,
+      users: this.#users,
+      events: options.events,
+      ordersMax: this.#ordersMax,
+      addRefusal: (user, group) => this.refusalOfMember(user, group),
+      protect: (index, group) => this.#protect(index, group),
+    });
     this.#expiredPerPoll = options.expiredPerPoll ?? EXPIRED_PER_POLL;
     this.setParkedCancels(options.parkedCancelNs, options.parkedCancelsPerUserMax);
   }
@@ -294,12 +319,68 @@ export class MarketEngine {
     for (const index of user === NONE ? [] : orders.ofUser(user)) {
       const isNodes = (orders.flagsOf(index) & ORDER_FLAG.nodeMade) !== 0;
       const isFilled = orders.stateOf(index) === ORDER_STATE.filled && command.end === ORDER_END.userRequested;
-      const isLive = this.#lookup.isOpen(index) || isFilled;
+      const isLive = (this.#lookup.isOpen(index) || isFilled) && this.#isInScope(index, command);
       if (isLive && !isNodes && this.#isOlder(index, command) && !endIfDue(this.#book, index))
         this.#cancelOne(index, command.requestId, command.end);
     }
+    if (user !== NONE) this.#raiseMarks(user, command);
     this.#events.allCancelled(command.requestId);
     this.#book.commitDepth();
+  }
+
+  #isInScope(index: number, { sideOnly, protectionGroup }: CancelAllCommand): boolean {
+    const { orders } = this.#book;
+    if (sideOnly !== 0 && sideOnly - 1 !== orders.sideOf(index)) return false;
+    if (protectionGroup === 0) return true;
+    return orders.hasMark(index, MARK.isMember) && this.#book.protection.groupOf(index).slot === protectionGroup;
+  }
+
+  /** No set of the user that was made before comes into force behind a cancel-all; one without an entry left is over (QTE-09). */
+  #raiseMarks(user: number, command: CancelAllCommand): void {
+    const { receivedHigh, receivedLow, beforeHigh, beforeLow, sideOnly, protectionGroup, end } = command;
+    const book = this.#book;
+    const isAll = beforeHigh === 0 && beforeLow === 0;
+    // What is made at `before` and later stays.
+    const isBorrowed = beforeLow === 0;
+    const high = isAll ? receivedHigh : beforeHigh - (isBorrowed ? 1 : 0);
+    const low = isAll ? receivedLow : isBorrowed ? WORD_MAX : beforeLow - 1;
+    for (const set of book.quoteSets.ofUser(user)) {
+      if (protectionGroup !== 0 && set.protectionGroup !== protectionGroup) continue;
+      const isOver = sideOnly === 0 && isAll && book.quoteSets.countResting(set) === 0;
+      book.endSet(set, high, low, isOver ? end : 0);
+    }
+  }
+
+  /**
+   * A quote set: compared with what rests and applied in one step (QTE-01 to QTE-05): quote-sets.ts. What only takes away is applied in
+   * every market status.
+   */
+  applyQuoteSet(command: QuoteSetCommand): void {
+    this.#begin(command.receivedHigh, command.receivedLow);
+    this.#quotes.apply(command, this.#status);
+  }
+
+  /**
+   * Cancels what lives of quote sets and raises their marks (QTE-09). Rejects: ORDER_NOT_FOUND for a name that is not known.
+   */
+  endQuoteSets(command: EndQuoteSetCommand): void {
+    this.#begin(command.receivedHigh, command.receivedLow);
+    const book = this.#book;
+    const user = this.#users.find(command.words, command.userAt);
+    let found = 0;
+    for (const set of user === NONE ? [] : book.quoteSets.ofUser(user)) {
+      if (!isNamed(set, command)) continue;
+      found += 1;
+      for (const list of [set.bids, set.asks])
+        for (let at = 0; at < list.count; at += 1) {
+          const index = book.quoteSets.resting(list, at);
+          if (index !== NONE && !endIfDue(book, index)) this.#cancelOne(index, command.requestId, command.end);
+        }
+      book.endSet(set, command.receivedHigh, command.receivedLow, command.end);
+    }
+    const isUnknown = command.nameBytes !== 0 && found === 0;
+    this.#events.quoteSetsEnded(command.requestId, isUnknown ? REJECT_CODE.ORDER_NOT_FOUND : 0);
+    book.commitDepth();
   }
 
   #isOlder(index: number, { beforeHigh, beforeLow }: CancelAllCommand): boolean {
@@ -489,9 +570,15 @@ export class MarketEngine {
     if (command.protectionGroup !== 0) this.#protect(index, command.protectionGroup);
     this.#restored.add(index);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
+    if (command.quoteSet !== 0) this.#quotes.restoreEntry(index, command.quoteSet);
     if (command.triggerKind !== TRIGGER.none) this.#restoreWaiting(command, index);
     const isOver = book.orders.stateOf(index) !== ORDER_STATE.dormant || command.triggerState === TRIGGER_STATE.live;
     if (isOver && book.orders.remaining(index) > 0) placeRestored(book, index, this.#unsorted);
+  }
+
+  /** At boot: restores a quote set, before its entries. */
+  restoreQuoteSet(command: RestoredQuoteSet): void {
+    this.#quotes.restore(command);
   }
 
   #restoreWaiting(command: RestoredOrder, index: number): void {
@@ -528,6 +615,7 @@ export class MarketEngine {
     continueFrom(this.#book, position, this.#unsorted);
     this.#book.protection.nowHigh = highWord(position.nowNs);
     this.#book.protection.nowLow = lowWord(position.nowNs);
+    this.#quotes.sortRestored();
     expireSome(this.#book, highWord(position.nowNs), lowWord(position.nowNs), ORDERS_MAX);
     this.#uncrossing.begin();
     this.#uncrossing.work(Number.POSITIVE_INFINITY);

@@ -16,6 +16,7 @@ import type { Views } from '../core/views.ts';
 import type { RetriedPublication, RetryBuffer } from '../runtime/retry-buffer.ts';
 import { copyStruct } from '../schema/fields.ts';
 import {
+  ApplyQuoteSet,
   DepthCommitted,
   DepthReset,
   LevelChanged,
@@ -33,11 +34,30 @@ import {
   ParkedCancelExpired,
   ProtectionEnded,
   ProtectionTriggered,
+  QuoteSetApplied,
+  QuoteSetChange,
+  QuoteSetEnded,
+  QuoteSetEntry,
   TradeIdsReserved,
 } from '../schema/generated/messages.ts';
-import type { CancelCommand, MarketEvents, NewOrderCommand, ReplaceCommand } from './commands.ts';
+import type {
+  CancelCommand,
+  MarketEvents,
+  NewOrderCommand,
+  QuoteChanges,
+  QuoteSetCommand,
+  ReplaceCommand,
+} from './commands.ts';
 import { ConfirmedPrice } from './confirmed-price.ts';
 import { PublishedLevels } from './published-levels.ts';
+import type { MarketQuoteSet } from './quote-set.ts';
+
+const SIGNATURE_BYTES: number = ApplyQuoteSet.signatureLength;
+
+/** Copies bytes from word `from` on to a multiple of 4. */
+function writeWords(v: Views, at: number, words: Int32Array, from: number, bytes: number): void {
+  for (let word = 0; word << 2 < bytes; word += 1) v.i32[(at >>> 2) + word] = words[from + word] as number;
+}
 
 // Writes a market's levels to market data. A full ring drops them; the edge then has a gap, which is closed by a whole
 // book (design rule 3).
@@ -232,6 +252,7 @@ export class MarketOutput implements MarketEvents {
     requestId: number,
     triggerKind: TriggerKind,
     triggerPrice: number,
+    isRest: boolean,
   ): void {
     this.#count(sequence);
     for (const publication of this.#listeners) {
@@ -248,6 +269,7 @@ export class MarketOutput implements MarketEvents {
       OrderReplaced.setTriggerPrice(v, at, triggerPrice);
       OrderReplaced.setTriggerKind(v, at, triggerKind);
       OrderReplaced.setMarketIndex(v, at, this.#marketIndex);
+      OrderReplaced.setIsRest(v, at, isRest);
       publication.commit();
     }
     if (requestId !== 0) this.#ack(requestId, { order, sequence, code: 0, isAdmission: false });
@@ -405,6 +427,96 @@ export class MarketOutput implements MarketEvents {
       TradeIdsReserved.setMarketIndex(v, at, this.#marketIndex);
       publication.commit();
     }
+  }
+
+  quoteSetApplied(command: QuoteSetCommand, set: MarketQuoteSet, changes: QuoteChanges): void {
+    assert(changes.first === this.lastSequence + 1, 'the numbers of a market are published without a gap');
+    this.lastSequence += changes.sequences;
+    const source = must(this.source, 'a set is applied while its command is handled');
+    const signedAt = source.at + ApplyQuoteSet.bytes + (command.bids + command.asks) * QuoteSetEntry.bytes;
+    const signedBytes = source.bytes - (signedAt - source.at);
+    for (const publication of this.#listeners) {
+      const hasText = publication === this.#to.clearing;
+      const tailAt = QuoteSetApplied.bytes + changes.count * QuoteSetChange.bytes;
+      const at = publication.claim(QuoteSetApplied.typeId, tailAt + (hasText ? signedBytes : 0));
+      const v = publication.views;
+      this.#writeApplied(v, at, command, set, changes);
+      if (hasText) {
+        copyStruct(
+          source.views,
+          source.at + ApplyQuoteSet.signatureAt,
+          v,
+          at + QuoteSetApplied.signatureAt,
+          SIGNATURE_BYTES,
+        );
+        v.u8.set(source.views.u8.subarray(signedAt, signedAt + signedBytes), at + tailAt);
+      }
+      QuoteSetApplied.setTextBytes(v, at, hasText ? ApplyQuoteSet.textBytes(source.views, source.at) : 0);
+      QuoteSetApplied.setSignaturesBytes(v, at, hasText ? ApplyQuoteSet.signaturesBytes(source.views, source.at) : 0);
+      publication.commit();
+    }
+  }
+
+  #writeApplied(v: Views, at: number, command: QuoteSetCommand, set: MarketQuoteSet, changes: QuoteChanges): void {
+    QuoteSetApplied.setSequence(v, at, changes.first);
+    QuoteSetApplied.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+    QuoteSetApplied.setRequestId(v, at, command.requestId);
+    QuoteSetApplied.setRevisionNsWords(v, at, set.revisionHigh, set.revisionLow);
+    QuoteSetApplied.setGoodUntilNsWords(v, at, set.goodUntilHigh, set.goodUntilLow);
+    QuoteSetApplied.setLastTradeId(v, at, set.appliedTrade);
+    QuoteSetApplied.setLastNumber(v, at, set.lastNumber);
+    QuoteSetApplied.setMarkFloorNsWords(v, at, set.markFloorHigh, set.markFloorLow);
+    QuoteSetApplied.setNumberFloor(v, at, set.numberFloor);
+    QuoteSetApplied.setSequences(v, at, changes.sequences);
+    QuoteSetApplied.setMaxFeeRate(v, at, set.maxFeeRate);
+    QuoteSetApplied.setMarketIndex(v, at, this.#marketIndex);
+    writeWords(v, at + QuoteSetApplied.userAt, command.words, command.userAt, QuoteSetApplied.userLength);
+    writeWords(v, at + QuoteSetApplied.setIdAt, set.nameWords, 0, QuoteSetApplied.setIdLength);
+    QuoteSetApplied.setSetIdBytes(v, at, set.nameBytes);
+    QuoteSetApplied.setSubAccount(v, at, set.subAccount);
+    QuoteSetApplied.setFlags(v, at, set.flags);
+    QuoteSetApplied.setChanges(v, at, changes.count);
+    QuoteSetApplied.setKept(v, at, changes.kept);
+    QuoteSetApplied.setAddCode(v, at, changes.addCode);
+    QuoteSetApplied.setSlot(v, at, set.slot);
+    QuoteSetApplied.setProtectionGroup(v, at, set.protectionGroup);
+    QuoteSetApplied.setTermsChanged(v, at, changes.termsChanged);
+    QuoteSetApplied.setIsOver(v, at, set.isOver);
+    let change = at + QuoteSetApplied.bytes;
+    for (let place = 0; place < changes.count; place += 1, change += QuoteSetChange.bytes) {
+      QuoteSetChange.setOrder(v, change, changes.orders[place] as number);
+      QuoteSetChange.setPrioritySequence(v, change, changes.priorities[place] as number);
+      QuoteSetChange.setPrice(v, change, changes.prices[place] as number);
+      QuoteSetChange.setRests(v, change, changes.rests[place] as number);
+      QuoteSetChange.setNumber(v, change, changes.numbers[place] as number);
+      QuoteSetChange.setChange(v, change, changes.kinds[place] as number);
+      QuoteSetChange.setSide(v, change, changes.sides[place] as number);
+    }
+  }
+
+  quoteSetRefused(requestId: number, code: RejectCode): void {
+    // That it is too old rests on what was applied before, which may not be decided.
+    this.#ack(requestId, { order: 0, sequence: this.lastSequence, code, isAdmission: false });
+  }
+
+  quoteSetEnded(sequence: Sequence, set: MarketQuoteSet, end: OrderEnd | 0): void {
+    this.#count(sequence);
+    for (const publication of this.#listeners) {
+      const at = publication.claim(QuoteSetEnded.typeId, QuoteSetEnded.bytes);
+      const v = publication.views;
+      QuoteSetEnded.setSequence(v, at, sequence);
+      QuoteSetEnded.setTimeNsWords(v, at, this.#timeHigh, this.#timeLow);
+      QuoteSetEnded.setMarkNsWords(v, at, set.markHigh, set.markLow);
+      QuoteSetEnded.setMarketIndex(v, at, this.#marketIndex);
+      writeWords(v, at + QuoteSetEnded.userAt, set.userWords, 0, QuoteSetEnded.userLength);
+      QuoteSetEnded.setSlot(v, at, set.slot);
+      QuoteSetEnded.setEnd(v, at, end);
+      publication.commit();
+    }
+  }
+
+  quoteSetsEnded(requestId: number, code: RejectCode | 0): void {
+    this.#ack(requestId, { order: 0, sequence: code === 0 ? this.lastSequence : 0, code, isAdmission: false });
   }
 
   levelChanged(side: Side, price: number, quantity: number): void {

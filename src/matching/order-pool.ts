@@ -95,6 +95,8 @@ const LONGEST_ID_WORDS = 16;
 export class OrderPool extends OrderRecords {
   /** The user of every order number, NONE for a free one: the column that a cancel-all scans. */
   owners: Int32Array;
+  /** By order number: 0 of an order that is no entry of a quote set (quote-set.ts). */
+  quoteSets: Int32Array;
   #ids: Int32Array;
   /** Ids by their number of words; times. */
   readonly #farIds: readonly WordHeap[] = Array.from({ length: LONGEST_ID_WORDS + 1 }, (_, size) => new WordHeap(size));
@@ -109,6 +111,7 @@ export class OrderPool extends OrderRecords {
     super(capacity);
     this.#wordsMax = ordersMax * ORDER_WORDS;
     this.owners = new Int32Array(capacity);
+    this.quoteSets = new Int32Array(capacity);
     this.#ids = new Int32Array(capacity * ID_WORDS);
   }
 
@@ -120,13 +123,14 @@ export class OrderPool extends OrderRecords {
   /** Bytes of all arrays. */
   get bytes(): number {
     const apart = this.#farIds.reduce((sum, { bytes }) => sum + bytes, this.#times.bytes);
-    return this.words.byteLength + this.owners.byteLength + this.#ids.byteLength + apart;
+    return this.words.byteLength + this.owners.byteLength + this.quoteSets.byteLength + this.#ids.byteLength + apart;
   }
 
   /** Allocates a FRESH order without a sequence, an id and times. */
   allocate(terms: MatchingTerms, user: number, quantity: number): number {
     const index = this.#allocate();
     this.owners[index >> NUMBER] = user;
+    this.quoteSets[index >> NUMBER] = 0;
     this.writeNew(index, terms, quantity);
     return index;
   }
@@ -281,6 +285,7 @@ export class OrderPool extends OrderRecords {
     this.words = grown(this.words, capacity * ORDER_WORDS);
     this.numbers = new Float64Array(this.words.buffer, 0, this.words.length >> 1);
     this.owners = grown(this.owners, capacity);
+    this.quoteSets = grown(this.quoteSets, capacity);
     this.#ids = grown(this.#ids, capacity * ID_WORDS);
   }
 

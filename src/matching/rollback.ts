@@ -57,8 +57,9 @@ export function rollBack(place: RollbackPlace, command: RollbackCommand): void {
   trades.quantity[at] = 0;
   for (const index of [maker, taker]) endIfDue(book, index);
   const price = trades.price[at] as number;
-  const ofMaker = { index: maker, quantity, price, reason: command.makerReason, nowNs: command.receivedNs };
-  const ofTaker = { index: taker, quantity, price, reason: command.takerReason, nowNs: command.receivedNs };
+  const { receivedNs: nowNs, makerReason, takerReason } = command;
+  const ofMaker = { index: maker, tradeId, quantity, price, reason: makerReason, nowNs };
+  const ofTaker = { index: taker, tradeId, quantity, price, reason: takerReason, nowNs };
   const group = book.orders.hasMark(maker, MARK.isMember) ? book.protection.groupOf(maker) : null;
   const takerLeaves = isAtFault(ofTaker.reason) && !isAtFault(ofMaker.reason);
   reverse(place, takerLeaves ? ofTaker : ofMaker);
@@ -76,6 +77,7 @@ function uncount({ book, events }: RollbackPlace, group: ProtectionGroup, tradeI
 
 interface Reversal {
   readonly index: number;
+  readonly tradeId: number;
   readonly quantity: number;
   readonly price: number;
   readonly reason: RollbackReason;
@@ -87,7 +89,10 @@ function reverse(place: RollbackPlace, reversal: Reversal): void {
   const { orders } = book;
   const { index, quantity, reason } = reversal;
   if (isAtFault(reason)) place.uncrossing.noteFault(orders.userOf(index), reason);
-  if (orders.stateOf(index) === ORDER_STATE.resting) reverseResting(book, events, reversal);
+  // mutant: old-fill-restores
+  const isOld = isOfOldRevision(book, index, reversal.tradeId);
+  if (isOld) forget(book, reversal);
+  else if (orders.stateOf(index) === ORDER_STATE.resting) reverseResting(book, events, reversal);
   else {
     unfill(book, reversal);
     const isDropped = orders.stateOf(index) === ORDER_STATE.dormant && neverRests(book, index) && !isAtFault(reason);
@@ -95,6 +100,25 @@ function reverse(place: RollbackPlace, reversal: Reversal): void {
     else if (orders.stateOf(index) !== ORDER_STATE.ended) reverseFilled(book, events, reversal);
   }
   book.decide(index);
+}
+
+/** Whether the fill is of an entry of a quote set, and from before its revision in force (QTE-07). */
+function isOfOldRevision({ quoteSets }: Book, index: number, tradeId: number): boolean {
+  const set = quoteSets.of(index);
+  return set !== null && tradeId <= set.appliedTrade;
+}
+
+/** The lots are no part of what the set in force wants: the total falls with what is filled, and what rests stays, unless its owner is at fault. */
+function forget(book: Book, reversal: Reversal): void {
+  const { orders } = book;
+  const { index, quantity, reason } = reversal;
+  const state = orders.stateOf(index);
+  unfill(book, reversal);
+  orders.setPriceAndQuantity(index, orders.priceOf(index), orders.quantityOf(index) - quantity);
+  if (state === ORDER_STATE.filled) noteFault(orders, reversal);
+  if (state !== ORDER_STATE.resting || !isAtFault(reason)) return;
+  book.takeOff(index);
+  book.end(index, ORDER_END.atFault, reason);
 }
 
 function neverRests(book: Book, index: number): boolean {
@@ -158,7 +182,7 @@ function firstFault(orders: OrderPool, { index, reason }: Reversal): RollbackRea
 /** @returns the end of an innocent order that cannot return to the book, or null. */
 function endInsteadOfReturn(book: Book, index: number, nowNs: TimestampNs): OrderEnd | null {
   const { orders } = book;
-  if (neverRests(book, index)) return ORDER_END.rolledBack;
+  if (neverRests(book, index) || book.quoteSets.isOut(index)) return ORDER_END.rolledBack;
   // mutant: protection-no-return
   if (orders.hasMark(index, MARK.isMember) && book.protection.isOver(index)) return ORDER_END.marketMakerProtection;
   if (book.expiries.hasPassed(index, highWord(nowNs), lowWord(nowNs))) return ORDER_END.expired;

@@ -80,5 +80,6 @@ export function publishCut(book: Book, events: MarketEvents, index: number, tota
     0,
     TRIGGER.none,
     0,
+    false,
   );
 }

@@ -262,6 +262,7 @@ export class Triggers implements BookWatcher {
       0,
       hasFired ? TRIGGER.none : kind,
       hasFired ? 0 : price,
+      false,
     );
   }
 

@@ -119,6 +119,8 @@ suite('after every batch of a shard', () => {
       receivedLow: 0,
       beforeHigh: 0,
       beforeLow: 0,
+      sideOnly: 0,
+      protectionGroup: 0,
     });
     market.check();
     market.output.lastSequence++;

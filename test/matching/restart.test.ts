@@ -24,6 +24,7 @@ function restore(fixture: MarketFixture, side: Side, words: Partial<RestoredOrde
     spent: 0n,
     triggerState: TRIGGER_STATE.live,
     parent: 0,
+    quoteSet: 0,
     creationHigh: highWord(START_NS),
     creationLow: lowWord(START_NS),
     timestampHigh: highWord(START_NS),

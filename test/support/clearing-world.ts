@@ -207,6 +207,7 @@ export class ClearingWorld {
       timestampNs: this.nowNs,
       triggerKind: TRIGGER.none,
       triggerPrice: 0 as RawPrice,
+      isRest: false,
       ...more,
     };
     return this.send(input);

@@ -37,6 +37,8 @@ import {
   type Told,
 } from './market-recorder.ts';
 
+import { endOfSets, type QuoteWords, quoteSet } from './quote-fixture.ts';
+
 const PUMP_BUDGET = 64;
 /** Where `tradeAt` trades by default. */
 export const LAST_PRICE = 100;
@@ -115,14 +117,29 @@ export class MarketFixture {
     user = 'ada',
     beforeNs = 0n,
     end = ORDER_END.userRequested,
+    sideOnly = 0,
   }: {
     user?: string;
     beforeNs?: bigint;
     end?: OrderEnd;
+    sideOnly?: number;
   } = {}): Told[] {
     const { words, userAt } = keyOf(user, 'any');
     const before = { beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs) };
-    this.engine.cancelAll({ words, userAt, end, ...before, ...this.#received() });
+    this.engine.cancelAll({ words, userAt, end, sideOnly, protectionGroup: 0, ...before, ...this.#received() });
+    return this.#drain();
+  }
+
+  /** A quote set; its revision is now unless it is given. */
+  quotes(bids: QuoteWords['bids'], asks: QuoteWords['asks'], words: Partial<QuoteWords> = {}): Told[] {
+    const requestId = ++this.#requestId;
+    const times = { revisionNs: this.nowNs, receivedNs: this.nowNs };
+    this.engine.applyQuoteSet(quoteSet({ ...times, requestId, bids, asks, ...words }));
+    return this.#drain();
+  }
+
+  endQuotes(name = '', end: OrderEnd = ORDER_END.userRequested): Told[] {
+    this.engine.endQuoteSets(endOfSets('ada', name, { receivedNs: this.nowNs, end }));
     return this.#drain();
   }
 

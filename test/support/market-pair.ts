@@ -39,6 +39,7 @@ import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-o
 import type { ReferenceProtection } from './reference-protection.ts';
 import type { ReferenceLimits } from './reference-state.ts';
 
+const EVERY = { sideOnly: 0, protectionGroup: 0 } as const;
 const SEQUENCE_GAP = 1_000;
 const PUMP_BUDGET = 64;
 /** A child that trades with its own parent activates itself: after so many turns it is let go no more. */
@@ -165,7 +166,13 @@ export class MarketPair {
 
   cancelAll(user: string, beforeNs: bigint, end: OrderEnd = ORDER_END.userRequested): Told[] {
     const named = this.named(user, 'any');
-    const command = { ...this.#keyed(named), beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs), end };
+    const command = {
+      ...this.#keyed(named),
+      beforeHigh: highWord(beforeNs),
+      beforeLow: lowWord(beforeNs),
+      end,
+      ...EVERY,
+    };
     this.#call((engine) => engine.cancelAll(command));
     this.reference.cancelAll({ ...named, beforeNs, end });
     return this.compare();
@@ -451,6 +458,7 @@ function restore(engine: MarketEngine, order: ReferenceOrder): void {
     triggerKind: order.triggerKind,
     triggerPrice: order.triggerPrice,
     parent: order.parent?.sequence ?? 0,
+    quoteSet: 0,
     creationHigh: highWord(order.creationNs),
     creationLow: lowWord(order.creationNs),
     timestampHigh: highWord(order.timestampNs),

@@ -4,6 +4,7 @@ import { hashId, hashKeyOf } from '../../src/core/key-words.ts';
 import {
   ORDER_END_WORD,
   ORDER_KIND,
+  type OrderEnd,
   type OrderKind,
   SIDE,
   type Side,
@@ -20,17 +21,20 @@ import type {
   HashedKey,
   MarketEvents,
   NewOrderCommand,
+  QuoteChanges,
+  QuoteSetCommand,
   ReplaceCommand,
 } from '../../src/matching/commands.ts';
 import { MarketEngine, type MarketEngineOptions } from '../../src/matching/market-engine.ts';
 import { PublishedLevels } from '../../src/matching/published-levels.ts';
+import type { MarketQuoteSet } from '../../src/matching/quote-set.ts';
 import { NO_BOUND, type Room } from '../../src/order/order-codec.ts';
 
 /** Name, then values; times as one bigint. */
 export type Told = readonly [name: string, ...values: (string | number | bigint)[]];
 
-export function codeWord(code: RejectCode): string {
-  return rejectName(code) ?? String(code);
+export function codeWord(code: RejectCode | 0): string {
+  return code === 0 ? '' : (rejectName(code) ?? String(code));
 }
 
 const ENCODER = new TextEncoder();
@@ -40,6 +44,17 @@ const USER_WORDS = 8;
 const ORDER_ID_AT = USER_AT + USER_WORDS + 2;
 /** What surrounds the key, the rest of the id's last word included: it may not be read. */
 const GARBAGE = 0xa5;
+
+/** By QUOTE_CHANGE. */
+const QUOTE_WORD: readonly string[] = [
+  '',
+  'quoteCreated',
+  'quoteResized',
+  'quoteLeft',
+  'quoteRefused',
+  'quoteOut',
+  'quoteKept',
+];
 
 /** A command's key, not hashed: the user is the ASCII text filled up to 32 bytes. Both lie among garbage on purpose. */
 export function keyOf(user: string, orderId: string): HashedKey {
@@ -107,9 +122,41 @@ export class MarketRecorder implements MarketEvents {
     this.told.push(['cancelPending', sequence, order]);
   }
   replaced(
-    ...[sequence, order, priority, price, total, high, low, ...rest]: Parameters<MarketEvents['replaced']>
+    ...[sequence, order, priority, price, total, high, low, request, kind, trigger]: Parameters<
+      MarketEvents['replaced']
+    >
   ): void {
-    this.told.push(['replaced', sequence, order, priority, price, total, fromWords(high, low), ...rest]);
+    this.told.push(['replaced', sequence, order, priority, price, total, fromWords(high, low), request, kind, trigger]);
+  }
+  quoteSetApplied(command: QuoteSetCommand, set: MarketQuoteSet, changes: QuoteChanges): void {
+    const { first, sequences, kept, addCode, termsChanged } = changes;
+    const name = text(command.words, command.nameAt, command.nameBytes);
+    const terms = termsChanged ? 1 : 0;
+    this.told.push(['quotesApplied', first, sequences, set.slot, name, kept, codeWord(addCode), terms, set.lastNumber]);
+    const listed: Told[] = [];
+    for (let at = 0; at < changes.count; at += 1) {
+      const kind = QUOTE_WORD[changes.kinds[at] as number] as string;
+      const columns = [
+        changes.sides,
+        changes.prices,
+        changes.orders,
+        changes.priorities,
+        changes.rests,
+        changes.numbers,
+      ];
+      listed.push([kind, ...columns.map((column) => column[at] as number)]);
+    }
+    this.told.push(...listed.sort(compareLevels));
+  }
+  quoteSetRefused(requestId: number, code: RejectCode): void {
+    this.told.push(['quotesRefused', requestId, codeWord(code)]);
+  }
+  quoteSetEnded(sequence: number, set: MarketQuoteSet, end: OrderEnd | 0): void {
+    const markNs = fromWords(set.markHigh, set.markLow);
+    this.told.push(['quotesEnded', sequence, set.slot, end === 0 ? '' : ORDER_END_WORD[end], markNs]);
+  }
+  quoteSetsEnded(requestId: number, code: RejectCode | 0): void {
+    this.told.push(['quoteSetsEnded', requestId, codeWord(code)]);
   }
   replaceUnchanged(requestId: number, order: number): void {
     this.told.push(['replaceUnchanged', requestId, order]);

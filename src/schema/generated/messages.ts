@@ -2459,9 +2459,13 @@ export interface OrderReplacedFields {
   readonly triggerPrice: RawPrice;
   readonly marketIndex: number;
   readonly triggerKind: TriggerKind;
+  readonly isRest: boolean;
 }
 
-/** The values now in force; the trigger while the order waits for one, else 0. */
+/**
+ * The values now in force; the trigger while the order waits for one, else 0. `is_rest`, of an entry of a quote set: `quantity` is what
+ * rests, and its total is what of it is filled and that, in each receiver's own count.
+ */
 export const OrderReplaced = {
   typeId: 13,
   bytes: 80,
@@ -2523,6 +2527,10 @@ export const OrderReplaced = {
   setTriggerKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 76] = value;
   },
+  isRest: (v: Views, at: number): boolean => v.u8[at + 77] !== 0,
+  setIsRest: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 77] = value ? 1 : 0;
+  },
   read: (v: Views, at: number): OrderReplacedFields => ({
     kind: 'replaced',
     sequence: v.f64[at >>> 3] as Sequence,
@@ -2536,6 +2544,7 @@ export const OrderReplaced = {
     triggerPrice: v.f64[(at + 64) >>> 3] as RawPrice,
     marketIndex: v.u32[(at + 72) >>> 2] as number,
     triggerKind: v.u8[at + 76] as TriggerKind,
+    isRest: v.u8[at + 77] !== 0,
   }),
   write: (v: Views, at: number, fields: Omit<OrderReplacedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
@@ -2549,6 +2558,7 @@ export const OrderReplaced = {
     v.f64[(at + 64) >>> 3] = fields.triggerPrice;
     v.u32[(at + 72) >>> 2] = fields.marketIndex;
     v.u8[at + 76] = fields.triggerKind;
+    v.u8[at + 77] = fields.isRest ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 80),
@@ -2565,6 +2575,7 @@ export const OrderReplaced = {
     to.number(v.f64[(at + 64) >>> 3] as number);
     to.number(v.u32[(at + 72) >>> 2] as number);
     to.number(v.u8[at + 76] as number);
+    to.number(v.u8[at + 77] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(OrderReplaced.read(v, at)),
@@ -2956,7 +2967,8 @@ export interface QuoteSetChangeFields {
  *   3 left       it ended, as its price left the set or none of it may rest: `rests` lots of it were cancelled (Canceled, UserRequested)
  *   4 refused    no order: it would cross (PostOnlyWouldCross)
  *   5 out        an order of the set that was filled and is not in it any more, some fills undecided: it never comes back
- * The total of an entry that is resized is what of it is filled and `rests`, in each receiver's own count of its fills.
+ *   6 kept       it is as it was, `rests` lots, and some of its fills are undecided
+ * The total of an entry that is resized or kept is what of it is filled and `rests`, in each receiver's own count of its fills.
  */
 export const QuoteSetChange = {
   bytes: 48,
