@@ -30,7 +30,7 @@ const CUT_MS = 2_500;
  * Of a process whose disk is full: a restart alone does not help. With a reserve of 0, as here, LMDB may end the process first: after a
  * failed write it prints into 100 bytes a text that may be longer.
  */
-const DISK_FULL: readonly (number | string)[] = [78, 'SIGABRT'];
+const DISK_FULL: readonly (number | string)[] = [78, 'SIGABRT', 'SIGSEGV'];
 const SERVERS_DOWN_MS = 3_000;
 
 /** What a fault has to lead to: another leader, the same one, or either. */
