@@ -2,14 +2,15 @@
  * What several machines cost and how long a takeover takes: three NATS servers and two nodes on this machine, so latencies are upper
  * bounds of those of three machines.
  *
- * Parts, each optional: `--parts confirmed,takeover,catch-up`.
+ * Parts, each optional: `--parts confirmed,takeover,catch-up,replica`.
  *
  *   confirmed   creates that trade, open loop at 200 a second: without a cluster, with the stream, with stream and standby, in turn
  *   takeover    kill -9 of the leader with live orders on the book, until the standby leads and until a create is answered by it; the
  *               leader of the stream is kept elsewhere
  *   catch-up    records a second that a standby applies which was away
+ *   replica     how much later a public trade arrives from a replica than from the leader, at a client of both
  *
- * A small run leaves out `confirmed`.
+ * A small run leaves out `confirmed` and `replica`.
  *
  * It needs a NATS server, as the tests of the cluster do (test/support/nats-servers.ts); without one it says so and measures nothing.
  */
@@ -22,6 +23,7 @@ import { assert } from '../src/core/assert.ts';
 import { makeSpotMarket } from '../src/load/load-market.ts';
 import { type Latency, type LoadMarket, type LoadPlan, UNANSWERED_MAX } from '../src/load/plan.ts';
 import { runPlan } from '../src/load/run-plan.ts';
+import { startProcess } from '../test/support/cluster-processes.ts';
 import { ClusterWorld } from '../test/support/cluster-world.ts';
 import { natsServer } from '../test/support/nats-servers.ts';
 import { metricOf, OPERATOR_TOKEN, startNode, stopNode } from '../test/support/node-process.ts';
@@ -78,11 +80,15 @@ async function inArrangement<T>(
   }
 }
 
-async function confirmedOf(place: Place, seconds: number): Promise<readonly [Latency, Latency]> {
-  const market = await withOperator(place, async (operator) => {
+function newMarket(place: Place): Promise<LoadMarket> {
+  return withOperator(place, async (operator) => {
     await operator.liftRateLimits();
     return makeSpotMarket(operator);
   });
+}
+
+/** Creates that trade, of new users. */
+async function confirmedOf(place: Place, market: LoadMarket, seconds: number): Promise<readonly [Latency, Latency]> {
   const count = PER_SECOND * seconds;
   const plan: LoadPlan = {
     target: {
@@ -115,7 +121,9 @@ async function confirmedRows(server: string, { rounds, seconds }: Size): Promise
   for (let round = 1; round <= rounds; round += 1)
     for (const arrangement of ARRANGEMENTS) {
       process.stderr.write(`round ${round} of ${rounds}, ${arrangement}\n`);
-      const [create, confirmed] = await inArrangement(server, arrangement, (place) => confirmedOf(place, seconds));
+      const [create, confirmed] = await inArrangement(server, arrangement, async (place) =>
+        confirmedOf(place, await newMarket(place), seconds),
+      );
       note(`${arrangement}: Received, p50`, create.p50);
       note(`${arrangement}: Received, p99`, create.p99);
       note(`${arrangement}: Confirmed, p50`, confirmed.p50);
@@ -264,12 +272,63 @@ async function catchUpRows(server: string, { missedOrders }: Size): Promise<read
   }
 }
 
+/** When each trade of a market was received first, in milliseconds. */
+async function tradeTimes({ oms, mds }: Pick<Place, 'oms' | 'mds'>, assetId: string): Promise<Received> {
+  const atMs = new Map<number, number>();
+  const client = new RingbookClient({ oms, mds, key: keyFromSeed(randomBytes(32)) });
+  const feed = await client.marketFeed();
+  await feed.subscribe('trades', { assetIds: [assetId] }, ({ data }) => {
+    for (const { tradeId } of data) if (!atMs.has(tradeId)) atMs.set(tradeId, performance.now());
+  });
+  return {
+    atMs,
+    close: () => {
+      feed.close();
+      client.close();
+    },
+  };
+}
+
+interface Received {
+  readonly atMs: ReadonlyMap<number, number>;
+  readonly close: () => void;
+}
+
+async function replicaRows(server: string, { seconds }: Size): Promise<readonly BenchRow[]> {
+  const world = await ClusterWorld.start(server, {});
+  const replica = startProcess(world.servers, 'r1', 'replica');
+  try {
+    await world.startNodes();
+    const leader = world.node('a');
+    const market = await newMarket(leader);
+    const { mds } = await replica.ready();
+    const [there, here] = await Promise.all([
+      tradeTimes(leader, market.assetId),
+      tradeTimes({ oms: leader.oms, mds }, market.assetId),
+    ]);
+    await confirmedOf(leader, market, seconds);
+    await eventually(() => here.atMs.size >= there.atMs.size);
+    const laterMs = [...there.atMs].map(([id, atMs]) => (here.atMs.get(id) ?? Number.NaN) - atMs);
+    there.close();
+    here.close();
+    assert(laterMs.length > 0 && laterMs.every(Number.isFinite), 'the replica has every trade');
+    return [
+      { label: 'a replica behind the leader, p50', value: percentile(laterMs, 0.5), unit: 'ms' },
+      { label: 'a replica behind the leader, p99', value: percentile(laterMs, 0.99), unit: 'ms' },
+    ];
+  } finally {
+    replica.child.kill('SIGKILL');
+    await world.close();
+  }
+}
+
 type Part = (server: string, size: Size) => Promise<readonly BenchRow[]>;
 
 const PARTS: Readonly<Record<string, Part>> = {
   confirmed: confirmedRows,
   takeover: takeoverRows,
   'catch-up': catchUpRows,
+  replica: replicaRows,
 };
 
 /** The part without takeovers starts three arrangements one after the other, for figures alone. */
