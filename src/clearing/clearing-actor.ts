@@ -485,6 +485,8 @@ export class ClearingActor implements Actor {
     this.#answer();
     if (this.#pruneBelow > 0) this.#prune();
     if (leads && !replicating.isHeld) this.#publishAtRisk();
+    // mutant: rest-waits-for-the-stream
+    this.#showWorking(this.#isWorking || (leads && (this.#batch.count > 0 || replicating.isWaiting)));
     this.#flush();
   }
 
@@ -636,14 +638,19 @@ export class ClearingActor implements Actor {
   /** Steps of liquidations and of the backstop that are due, as inputs of this batch. Not while messages wait for room. */
   #addSteps(): void {
     if (!this.#flushOutboxes()) return;
-    const { clock, elapsedMs, working, liquidationCounts } = this.#options;
+    const { clock, elapsedMs, liquidationCounts } = this.#options;
     const nowNs = clock.nowNs();
     const steps = this.#pacing.poll(this.ledger, { nowNs, elapsedMs }, this.#detected);
     for (const step of steps) this.#batch.addPlain(step, nowNs);
     const isWorking = steps.length > 0 || this.#pacing.isWorking(this.ledger) || this.#atRisk.isDue(elapsedMs());
     liquidationCounts?.(this.#pacing.counts(this.ledger));
     this.#isWorking = isWorking;
-    working?.set(isWorking ? 1 : 0);
+    this.#showWorking(isWorking);
+  }
+
+  /** A node with work of its own is not at rest (operator-api.md 7.2). */
+  #showWorking(isWorking: boolean): void {
+    this.#options.working?.set(isWorking ? 1 : 0);
   }
 
   #release(effects: readonly Effect[], timeNs: TimestampNs): void {

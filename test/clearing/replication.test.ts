@@ -149,6 +149,7 @@ suite('a commit in two halves', () => {
       }
       assert.equal(leader.node.applied, sequence - 1);
       assert.equal(leader.confirmed().length, published);
+      assert.ok(leader.node.isWorking, 'a node with a record on its way is not at rest');
       assert.ok((leader.durability.recover().checkpoint?.sequence ?? 0) < sequence);
       assert.deepEqual(
         leader.durability.placeAt(sequence as never).hash,
@@ -162,6 +163,10 @@ suite('a commit in two halves', () => {
       if (leader.confirmed().length > published) confirmed += 1;
       if (leader.log.onItsWay !== null) leader.log.answer();
     }
+    leader.log.isInstant = true;
+    if (leader.log.onItsWay !== null) leader.log.answer();
+    leader.node.settleLiquidations();
+    assert.equal(leader.node.isWorking, false, 'then it is');
     assert.ok(stood > 50 && confirmed > 10, `${stood} records, ${confirmed} with a fill`);
     const matches = matchesOf(stream);
     for (const side of leader.confirmed()) assert.ok(matches.has(side.split(' ').slice(0, 2).join(' ')), side);

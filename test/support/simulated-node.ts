@@ -162,6 +162,8 @@ export class SimulatedNode {
   clearingHeartbeats = 0;
   /** Last record that clearing has applied. */
   applied = 0;
+  /** Clearing has work of its own, or a record that is not applied yet. */
+  isWorking = false;
   /** How often clearing reported progress without reporting that it recovers. */
   progressUnsaid = 0;
   readonly #refusals: string[] = [];
@@ -398,6 +400,11 @@ export class SimulatedNode {
       journalSequence: {
         set: (sequence) => {
           this.applied = sequence;
+        },
+      },
+      working: {
+        set: (isWorking) => {
+          this.isWorking = isWorking > 0;
         },
       },
       verifyOrder: ({ row }: OrderToVerify) => !forged.has(row.orderId),
