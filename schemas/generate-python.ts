@@ -20,6 +20,7 @@ import {
   MARGIN,
   NONCE,
   POSITION_PAGE,
+  SESSIONS,
   SETTLEMENT,
   SIMULATION,
   SOLVENCY,
@@ -46,10 +47,18 @@ import {
   CANCEL_ALL_AFTER_RESPONSE,
   OPERATION_RESPONSE,
   ORDER_PAGE,
+  QUOTE_SET_RESPONSE,
   USER_ORDER_PAGE,
   USER_TRADE_PAGE,
 } from '../src/codec/shapes/order-reply-shapes.ts';
-import { AMEND_BODY, CANCEL_TERMS, COMPLETE_REPLACE, ORDER, REPLACE_TERMS } from '../src/codec/shapes/order-shapes.ts';
+import {
+  AMEND_BODY,
+  CANCEL_TERMS,
+  COMPLETE_REPLACE,
+  ORDER,
+  QUOTE_SET_REQUEST,
+  REPLACE_TERMS,
+} from '../src/codec/shapes/order-shapes.ts';
 import { MARKETS } from '../src/codec/shapes/registry-shapes.ts';
 import {
   ASSET_ID,
@@ -80,6 +89,7 @@ const SIGNED: Readonly<Record<string, TSchema>> = {
   CompleteReplace: COMPLETE_REPLACE,
   Cancel: CANCEL_TERMS,
   Amend: AMEND_BODY,
+  QuoteSet: membersOf(QUOTE_SET_REQUEST)['quotes'] as TSchema,
   Transfer: TRANSFER,
   ClosePosition: CLOSE_POSITION,
   Withdrawal: WITHDRAWAL,
@@ -89,8 +99,8 @@ const SIGNED: Readonly<Record<string, TSchema>> = {
 };
 
 const REPLIES: readonly TSchema[] = [
-  ...[NONCE, TOKEN, SYSTEM_TIME, SYSTEM_STATUS, LEADER, LIMITS],
-  ...[MARKETS, OPERATION_RESPONSE, BATCH_RESPONSE, CANCEL_ALL_AFTER_RESPONSE, ACTION_RESULT],
+  ...[NONCE, TOKEN, SESSIONS, SYSTEM_TIME, SYSTEM_STATUS, LEADER, LIMITS],
+  ...[MARKETS, OPERATION_RESPONSE, QUOTE_SET_RESPONSE, BATCH_RESPONSE, CANCEL_ALL_AFTER_RESPONSE, ACTION_RESULT],
   ...[ORDER_PAGE, USER_ORDER_PAGE, USER_TRADE_PAGE, POSITION_PAGE, CLOSE_ALL_PREVIEW],
   ...[INVENTORY, MARGIN, SOLVENCY, SIMULATION],
   ...[DEPTH, KLINE_PAGE, TRADE_EVENT, TICKER, OPEN_INTEREST],

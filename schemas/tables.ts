@@ -91,11 +91,17 @@ export function fieldsOfTables(text: string): ReadonlyMap<string, ReadonlySet<st
 
 /** What other languages' writers and readers need: names as in the schema, fields in the order of their slots. */
 export interface TablesData {
-  readonly enums: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly enums: Readonly<Record<string, EnumData>>;
   readonly structs: Readonly<Record<string, readonly string[]>>;
   /** The tables of each union; the type of the first is 1. */
   readonly unions: Readonly<Record<string, readonly string[]>>;
   readonly tables: Readonly<Record<string, readonly FieldData[]>>;
+}
+
+interface EnumData {
+  /** The scalar below it. */
+  readonly type: string;
+  readonly values: Readonly<Record<string, number>>;
 }
 
 interface FieldData {
@@ -108,23 +114,24 @@ interface FieldData {
 
 /** @throws Error naming the place when the schema leaves the subset. */
 export function describeTables(text: string): TablesData {
+  const schema = readSchema(text);
   const objects = [...text.matchAll(OBJECT_FORM)].map(({ groups }) => groups);
   const sorted = (sort: string): readonly Groups[] => objects.filter((groups) => groups?.['sort'] === sort);
   const enums = Array.from(text.matchAll(ENUM_FORM), ({ groups }) => {
     const values = namesOf(groups?.['body'] ?? '').filter((value) => value !== '');
     const pairs = values.map((value) => value.split(' = ')).map(([name = '', number]) => [name, Number(number)]);
-    return [groups?.['name'] ?? '', Object.fromEntries(pairs) as Record<string, number>] as const;
+    const name = groups?.['name'] ?? '';
+    return [name, { type: schema.enums.get(name) ?? '', values: Object.fromEntries(pairs) }] as const;
   });
   const structs = sorted('struct').map((groups) => [groups?.['name'] ?? '', fieldsOf(groups).map(({ name }) => name)]);
   const tables = sorted('table').map((groups) => {
     const fields = fieldsOf(groups).map(({ name, type, isList, initial }) => ({ name, type, list: isList, initial }));
     return [groups?.['name'] ?? '', fields] as const;
   });
-  const { unions } = readSchema(text);
   return {
     enums: Object.fromEntries(enums),
     structs: Object.fromEntries(structs) as Record<string, string[]>,
-    unions: Object.fromEntries(unions),
+    unions: Object.fromEntries(schema.unions),
     tables: Object.fromEntries(tables),
   };
 }

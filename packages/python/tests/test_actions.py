@@ -9,7 +9,7 @@ import pytest
 from nacl.signing import VerifyKey
 
 from ringbook import Key, RingbookError, SignedAction, Signer, Terms, Trigger, canonical_text, fee_limit
-from ringbook.actions import amend_order, limit_order, market_order, replace_order
+from ringbook.actions import amend_order, limit_order, market_order, quote_set, replace_order
 from ringbook.replies import Market
 
 KEY = Key(bytes([0x42] * 32))
@@ -70,6 +70,39 @@ def test_replaces_cancels_and_amends(signer: Signer, market: Market) -> None:
     amend = amend_order(signer, market, "o-1", quantity="1", expected_revision_ns=None)
     assert "signature" not in amend.request
     assert amend.request["request"]["new_quantity"] == 10_000
+
+
+def test_quote_sets(signer: Signer, market: Market) -> None:
+    """QTE: members in the order of the contract, entries best first whatever their order was."""
+    action = quote_set(
+        signer, market, "mm-1", bids=[("3149.75", "1"), ("3150", "0.5")], asks=[("3151", "2"), ("3150.25", 1)]
+    )
+    content = verify(action, "QuoteSet", "quotes")
+    assert (content["bids"], content["asks"]) == (
+        [[315_000, 5_000], [314_975, 10_000]],
+        [[315_025, 10_000], [315_100, 20_000]],
+    )
+    assert (action.order_id, action.asset_id, content["max_trading_fees_rate"]) == ("mm-1", "12", 900)
+    text = canonical_text("QuoteSet", content)
+    assert text.startswith(f'{{"signer":"{KEY.user_id}","set_id":"mm-1","base_asset":"12","book_price_decimals":2,')
+    assert '"asks":[[315025,10000],[315100,20000]],"target":{"account":1,"is_spot":true},' in text
+    assert text.endswith('"protection_group":null,"good_until_timestamp_ns":null,"protocol_version":1}')
+    ending = quote_set(signer, market, "mm-1")
+    assert (ending.request["quotes"]["bids"], ending.request["quotes"]["asks"]) == ([], [])
+    assert ending.request["quotes"]["revision"] > content["revision"]
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"bids": [("1", "1"), ("1.01", "1")]}, "bids[1].price"),
+        ({"asks": [("1", 0.5)]}, "asks[0].quantity"),
+        ({"asks": [("1", "1"), ("1.00", "2")]}, "asks"),
+        ({"bids": [("2", "1")], "asks": [("2", "1")]}, "bids"),
+        ({"bids": [(level, "1") for level in range(1, 52)]}, "bids"),
+        ({"set_id": "mm:1"}, "set_id"),
+        ({"account": -1}, "target.account"),
+    ]
+    for changes, field in cases:
+        with pytest.raises(RingbookError) as caught:
+            quote_set(signer, market, **{"set_id": "mm-1", **changes})
+        assert (caught.value.code, caught.value.field) == ("INVALID_ARGUMENT", field)
 
 
 def test_signed_times_grow(signer: Signer) -> None:

@@ -1,6 +1,6 @@
 """Client of a ringbook exchange node: signed orders over REST and WebSocket, private streams, checksummed books."""
 
-from .actions import CoSigner, SignedAction, Signer, Terms, Trigger, fee_limit
+from .actions import CoSigner, SignedAction, SignedQuotes, Signer, Terms, Trigger, fee_limit
 from .addresses import LeaderAddress
 from .book import Level, LocalBook, crc32c
 from .canonical import canonical_text
@@ -28,6 +28,7 @@ __all__ = [
     "LocalBook",
     "RingbookError",
     "SignedAction",
+    "SignedQuotes",
     "Signer",
     "Terms",
     "Trigger",

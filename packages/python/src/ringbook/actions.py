@@ -10,19 +10,19 @@ import base64
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from .canonical import canonical_text
-from .errors import invalid_argument
+from .errors import RingbookError, invalid_argument
 from .keys import Key
 from .replies import Market
 from .units import Number, raw_price, raw_quantity, to_raw
 
 Side = Literal["Buy", "Sell"]
 TimeInForce = Literal["GTC", "GTD", "IOC", "FOK"]
-Kind = Literal["create", "replace", "cancel", "amend"]
+Kind = Literal["create", "replace", "cancel", "amend", "quotes"]
 
 _FEE_RATE_MAX = 4_294_967_295
 
@@ -30,8 +30,9 @@ _FEE_RATE_MAX = 4_294_967_295
 class CoSigner(Protocol):
     """One more key of the account that signs every action (wire.md 4.4)."""
 
-    # As on the wire: `{"Secp256k1": [33 integers]}`.
-    signer: Mapping[str, list[int]]
+    @property
+    def signer(self) -> Mapping[str, list[int]]:
+        """As on the wire: `{"Secp256k1": [33 integers]}`."""
 
     def sign(self, text: bytes) -> bytes: ...
 
@@ -53,6 +54,7 @@ ROUTES: Mapping[Kind, Route] = {
     "replace": Route("PATCH", "/orders/replace", "ReplaceOrder", "Replace", "request"),
     "cancel": Route("DELETE", "/orders/cancel", "CancelOrder", "Cancel", "cancel"),
     "amend": Route("PATCH", "/orders/amend", "AmendOrder", "Amend", "request"),
+    "quotes": Route("PUT", "/orders/quotes", "QuoteSet", "QuoteSet", "quotes"),
 }
 
 
@@ -70,6 +72,11 @@ class SignedAction:
     def body(self) -> str:
         """The request as JSON."""
         return json.dumps(self.request, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class SignedQuotes(SignedAction):
+    """A quote set; `order_id` is its `set_id`."""
 
 
 def now_ns() -> int:
@@ -131,6 +138,11 @@ class Signer:
     def cancel(self, asset_id: str, order_id: str) -> SignedAction:
         content = {"order_id": order_id, "asset_id": asset_id, "signer": self.user_id, "protocol_version": 1}
         return SignedAction("cancel", asset_id, order_id, self.signed("Cancel", "cancel", content))
+
+    def quotes(self, quotes: Mapping[str, Any]) -> SignedQuotes:
+        """A quote set (`requests.QuoteSet`)."""
+        request = self.signed("QuoteSet", "quotes", quotes)
+        return SignedQuotes("quotes", quotes["base_asset"], quotes["set_id"], request)
 
     def amend(self, terms: Mapping[str, Any]) -> SignedAction:
         """A lower total (`requests.Amend`); nothing is signed."""
@@ -320,3 +332,62 @@ def amend_order(
             "timestamp_ns": signer.time_ns(),
         }
     )
+
+
+def quote_set(
+    signer: Signer,
+    market: Market,
+    set_id: str,
+    *,
+    bids: Iterable[tuple[Number, Number]] = (),
+    asks: Iterable[tuple[Number, Number]] = (),
+    account: int = 1,
+    spot: bool = True,
+    max_trading_fees_rate: int | None = None,
+    protection_group: str | None = None,
+    good_until_ns: int | None = None,
+) -> SignedQuotes:
+    """What shall rest in a market under a name, in place of what does: one signature for up to 50 bids and 50 asks.
+
+    Entries are (price, quantity) in any order; they are signed with the best price first. Without any the set ends.
+    """
+    sides = {
+        "bids": _quotes(market, "bids", bids, descending=True),
+        "asks": _quotes(market, "asks", asks, descending=False),
+    }
+    if sides["bids"] and sides["asks"] and sides["bids"][0][0] >= sides["asks"][0][0]:
+        raise invalid_argument("bids: the best bid is not below the best ask", "bids")
+    limit = fee_limit(market, lasting=True) if max_trading_fees_rate is None else max_trading_fees_rate
+    return signer.quotes(
+        {
+            "signer": signer.user_id,
+            "set_id": set_id,
+            "base_asset": market.asset_id,
+            "book_price_decimals": market.book_price_decimals,
+            "book_quantity_decimals": market.book_quantity_decimals,
+            "revision": signer.time_ns(),
+            **sides,
+            "target": {"account": account, "is_spot": spot},
+            "max_trading_fees_rate": limit,
+            "protection_group": protection_group,
+            "good_until_timestamp_ns": good_until_ns,
+            "protocol_version": 1,
+        }
+    )
+
+
+def _quotes(
+    market: Market, side: str, entries: Iterable[tuple[Number, Number]], *, descending: bool
+) -> list[list[int]]:
+    """Raw entries, the best price first. Raises RingbookError INVALID_ARGUMENT with the place of the entry at fault."""
+    rows = []
+    for index, (price, quantity) in enumerate(entries):
+        try:
+            rows.append([raw_price(market, price), raw_quantity(market, quantity)])
+        except RingbookError as error:
+            raise invalid_argument(f"{side}[{index}]: {error.message}", f"{side}[{index}].{error.field}") from error
+    rows.sort(reverse=descending)
+    twice = next((row for row, following in zip(rows, rows[1:], strict=False) if row[0] == following[0]), None)
+    if twice is not None:
+        raise invalid_argument(f"{side}: a price stands there twice", side)
+    return rows

@@ -14,7 +14,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -26,6 +26,7 @@ from .actions import (
     CoSigner,
     Side,
     SignedAction,
+    SignedQuotes,
     Signer,
     Terms,
     TimeInForce,
@@ -33,6 +34,7 @@ from .actions import (
     amend_order,
     limit_order,
     market_order,
+    quote_set,
     replace_order,
 )
 from .addresses import Addresses, LeaderAddress, is_unserved
@@ -62,11 +64,15 @@ from .replies import (
     Position,
     PositionPage,
     PublicTrade,
+    QuoteSetResponse,
     SystemStatus,
     SystemTime,
     Ticker,
     UserTrade,
     UserTradePage,
+)
+from .replies import (
+    Session as SessionInfo,
 )
 from .sockets import open_socket
 from .streams import EventStream
@@ -163,6 +169,14 @@ class Client:
         session = self._user_session()
         await session.exchange("POST", "/logout")
         session.forget()
+
+    async def sessions(self) -> tuple[SessionInfo, ...]:
+        """The sessions of the user, oldest first, this one among them; no token is among them."""
+        return read(tuple[SessionInfo, ...], await self._get("/sessions"))
+
+    async def end_session(self, session_id: str) -> None:
+        """Ends one session of the user."""
+        await self._user_session().exchange("DELETE", f"/sessions/{quote(session_id, safe='')}")
 
     # ---- the service and its markets
 
@@ -322,6 +336,44 @@ class Client:
         method, path = ("POST", "/orders/batch-create") if is_create else ("PATCH", "/orders/batch-replace")
         reply = await self._user_session().exchange(method, path, batch_body(actions))
         return read(BatchResponse, reply).results
+
+    async def quotes(
+        self,
+        asset: str,
+        set_id: str,
+        *,
+        bids: Iterable[tuple[Number, Number]] = (),
+        asks: Iterable[tuple[Number, Number]] = (),
+        account: int = 1,
+        spot: bool = True,
+        max_trading_fees_rate: int | None = None,
+        protection_group: str | None = None,
+        good_until_ns: int | None = None,
+    ) -> SignedQuotes:
+        """A signed quote set: what shall rest under this name, in place of what rests; up to 50 (price, quantity) a side.
+
+        The quantity of an entry is what shall rest, not a lifetime total. Without entries the set ends.
+        """
+        return quote_set(
+            self.signer,
+            await self.market(asset),
+            set_id,
+            bids=bids,
+            asks=asks,
+            account=account,
+            spot=spot,
+            max_trading_fees_rate=max_trading_fees_rate,
+            protection_group=protection_group,
+            good_until_ns=good_until_ns,
+        )
+
+    async def send_quotes(self, quotes: SignedQuotes, *, timing: bool = False) -> QuoteSetResponse:
+        """Sends a quote set over REST. Raises RingbookError where what it adds is refused as a whole."""
+        route = ROUTES[quotes.kind]
+        headers = {"x-ringbook-timing": "true"} if timing else {}
+        return read(
+            QuoteSetResponse, await self._user_session().exchange(route.method, route.path, quotes.body, headers)
+        )
 
     async def cancel(self, asset: str, order_id: str) -> OperationResponse:
         """Cancels an order. Raises RingbookError ORDER_NOT_FOUND or ALREADY_CANCELLED."""

@@ -14,16 +14,16 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from . import flat
-from .actions import ROUTES, Kind, SignedAction
+from .actions import ROUTES, Kind, SignedAction, SignedQuotes
 from .errors import RingbookError, connection_closed, error_of, invalid_argument, invalid_response
 from .reading import checked, parse, read
-from .replies import ActionTiming, OperationResponse, RejectionDetail
+from .replies import ActionTiming, OperationResponse, QuoteSetResponse, QuoteSetResponseRefused, RejectionDetail
 from .sockets import BINARY_PROTOCOL, ENVELOPE_PROTOCOL, Reconnection, close_code
 
 # JSON as short requests or in envelopes, or FlatBuffers, which costs the node the least.
@@ -36,6 +36,8 @@ _BATCH_MAX = 50
 _BATCH_MEMBER: dict[Kind, str] = {"create": "orders", "replace": "requests"}
 _BATCH_TAG: dict[Kind, str] = {"create": "BatchCreateRequest", "replace": "BatchReplaceRequest"}
 # Request id, kind, asset, order: the last three tell the items of a batch apart.
+_Response: TypeAlias = OperationResponse | QuoteSetResponse
+R = TypeVar("R", OperationResponse, QuoteSetResponse)
 _PENDING_KEY: TypeAlias = "tuple[int, Kind, str, str]"
 _KIND_OF_RESPONSE: dict[str, Kind] = {f"{route.tag}Response": kind for kind, route in ROUTES.items()}
 _KIND_OF_ACTION: dict[str, Kind] = {route.table: kind for kind, route in ROUTES.items()}
@@ -76,7 +78,7 @@ class Control:
         self._on_reconnected = on_reconnected
         self._on_error = on_error
         self._in_flight_max = in_flight_max
-        self._pending: dict[_PENDING_KEY, asyncio.Future[OperationResponse]] = {}
+        self._pending: dict[_PENDING_KEY, asyncio.Future[Any]] = {}
         self._last_request = 0
         self._socket: ClientConnection | None = None
         self._opened = asyncio.Event()
@@ -134,6 +136,15 @@ class Control:
         Raises RingbookError: CLIENT_TIMEOUT or CONNECTION_CLOSED, the outcome is unknown unless the message says that nothing
         was sent; TOO_MANY_IN_FLIGHT, nothing was sent; or what the service refused before the rules of orders.
         """
+        answer: OperationResponse = await self._send(action, timeout)
+        return answer
+
+    async def send_quotes(self, quotes: SignedQuotes, timeout: float = _DEADLINE_S) -> QuoteSetResponse:
+        """Sends a quote set. Errors as of `send`. With `Rejected` what the set takes away was applied, and what it adds was not."""
+        answer: QuoteSetResponse = await self._send(quotes, timeout)
+        return answer
+
+    async def _send(self, action: SignedAction, timeout: float) -> Any:  # noqa: ANN401
         request_id = self._next_request([action])
         if self._version == "binary":
             frame: str | bytes = flat.encode(request_id, action)
@@ -176,7 +187,7 @@ class Control:
 
     async def _exchange(
         self, request_id: int, actions: Sequence[SignedAction], frame: str | bytes, timeout: float
-    ) -> list[OperationResponse | BaseException]:
+    ) -> list[_Response | BaseException]:
         loop = asyncio.get_running_loop()
         keys: list[_PENDING_KEY] = [(request_id, action.kind, action.asset_id, action.order_id) for action in actions]
         futures = [loop.create_future() for _ in keys]
@@ -198,16 +209,18 @@ class Control:
                 self._pending.pop(key, None)
                 future.cancel()
 
-    def _outcome(
-        self, future: asyncio.Future[OperationResponse], action: SignedAction, timeout: float
-    ) -> OperationResponse | BaseException:
+    def _outcome(self, future: asyncio.Future[Any], action: SignedAction, timeout: float) -> _Response | BaseException:
         if not future.done() or future.cancelled():
             message = (
                 f"no answer to the {action.kind} of {action.order_id} within {timeout:g} s; the outcome is unknown: "
                 "read the order"
             )
             return RingbookError("CLIENT_TIMEOUT", message, retryable=True)
-        return future.exception() or future.result()
+        fault = future.exception()
+        if fault is not None:
+            return fault
+        response: _Response = future.result()
+        return response
 
     # ---- the connection
 
@@ -281,8 +294,12 @@ class Control:
         kind = _KIND_OF_RESPONSE.get(tag)
         if kind is not None:
             asset_id = str(checked(answer, tag).get("asset_id"))
-            response = read(OperationResponse, answer.get("response"), tag)
-            self._answered((request_id, kind, asset_id, response.order_id), response)
+            if kind == "quotes":
+                applied = read(QuoteSetResponse, answer.get("response"), tag)
+                self._answered((request_id, kind, asset_id, applied.set_id), applied)
+            else:
+                response = read(OperationResponse, answer.get("response"), tag)
+                self._answered((request_id, kind, asset_id, response.order_id), response)
         return None
 
     def _receive_binary(self, data: str | bytes) -> RingbookError | None:
@@ -297,6 +314,9 @@ class Control:
                 raise invalid_response("answer", f"an unknown action {body['action']}")
             response = _response_of(body)
             self._answered((request_id or 0, kind, str(body["asset_id"]), response.order_id), response)
+        elif table == "QuoteSetAnswer":
+            applied = _applied_of(body)
+            self._answered((request_id or 0, "quotes", str(body["asset_id"]), applied.set_id), applied)
         elif table == "Failure":
             return self._refused(request_id, flat.failure(body))
         elif table == "Resync":
@@ -306,7 +326,7 @@ class Control:
             self.is_shutting_down = True
         return None
 
-    def _answered(self, key: _PENDING_KEY, response: OperationResponse) -> None:
+    def _answered(self, key: _PENDING_KEY, response: _Response) -> None:
         future = self._pending.pop(key, None)
         if future is not None and not future.done():
             future.set_result(response)
@@ -350,17 +370,36 @@ def _number_of(request_id: object) -> int | None:
 
 
 def _response_of(body: dict[str, Any]) -> OperationResponse:
+    return OperationResponse(
+        order_id=body["order_id"] or "", processed_at_ns=body["processed_at_ns"], **_verdict_of(body)
+    )
+
+
+def _applied_of(body: dict[str, Any]) -> QuoteSetResponse:
+    counts = {name: body[name] for name in ("created", "changed", "kept", "cancelled", "superseded", "processed_at_ns")}
+    refused = tuple(
+        QuoteSetResponseRefused(side=one["side"], price=one["price"], reason=_reason_of(one["code"]))
+        for one in body["refused"]
+    )
+    return QuoteSetResponse(
+        set_id=body["set_id"] or "", revision=body["revision"] or None, refused=refused, **counts, **_verdict_of(body)
+    )
+
+
+def _verdict_of(body: dict[str, Any]) -> dict[str, Any]:
+    """Status, reason, detail and timing of an answer."""
     timing = body["timing"]
-    common: dict[str, Any] = {
-        "order_id": body["order_id"] or "",
-        "processed_at_ns": body["processed_at_ns"],
-        "timing": None if timing is None else _timing_of(timing),
-    }
+    common = {"status": body["status"], "timing": None if timing is None else _timing_of(timing)}
     if body["status"] == "Received":
-        return OperationResponse(status="Received", reason=None, **common)
+        return {**common, "reason": None}
     code = str(body["code"])
     detail = RejectionDetail(code=code, field=body["field"], message=body["message"] or "")
-    return OperationResponse(status="Rejected", reason=pascal_case(code), detail=detail, **common)
+    return {**common, "reason": _reason_of(code), "detail": detail}
+
+
+def _reason_of(code: object) -> str:
+    # An entry that would cross is left out with the word of an order's end.
+    return "PostOnlyWouldCross" if code == "WOULD_CROSS" else pascal_case(str(code))
 
 
 def _timing_of(timing: dict[str, int]) -> ActionTiming:
@@ -383,12 +422,13 @@ def snake_case(reason: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", reason).upper()
 
 
-def raise_for_rejection(response: OperationResponse) -> OperationResponse:
+def raise_for_rejection(response: R) -> R:
     """The response itself; raises the rejection of one with status `Rejected` as a RingbookError."""
     if response.status == "Received":
         return response
+    about = {"order_id": response.order_id} if isinstance(response, OperationResponse) else {"set_id": response.set_id}
     detail = response.detail
     if detail is not None:
-        raise RingbookError(detail.code, detail.message, details={"field": detail.field, "order_id": response.order_id})
+        raise RingbookError(detail.code, detail.message, details={"field": detail.field, **about})
     reason = response.reason or "Rejected"
-    raise RingbookError(snake_case(reason), f"the order {response.order_id} was rejected: {reason}")
+    raise RingbookError(snake_case(reason), f"{' '.join(about.values())} was rejected: {reason}", details=about)

@@ -16,7 +16,7 @@ from .contract import control_tables
 from .errors import RingbookError, invalid_argument, invalid_response
 
 _FORMATS = {"bool": "?", "byte": "b", "ubyte": "B", "ushort": "H", "uint": "I", "ulong": "Q"}
-_ENUM_FORMATS = {"Code": "H"}
+_PARTS = ("tables", "enums", "unions", "structs")
 _BUILDER_BYTES = 1024
 _DEPTH_MAX = 8
 
@@ -38,9 +38,8 @@ def ensure_available() -> None:
 
 @cache
 def _format_of(kind: str) -> str | None:
-    if kind in control_tables()["enums"]:
-        return _ENUM_FORMATS.get(kind, "B")
-    return _FORMATS.get(kind)
+    enum = control_tables()["enums"].get(kind)
+    return _FORMATS.get(kind if enum is None else enum["type"])
 
 
 # ---- requests
@@ -82,6 +81,8 @@ def _fields(action: SignedAction) -> dict[str, Any]:
             content |= {"asset_id": content.pop("base_asset"), "complete": True}
     if action.kind == "amend":
         content.pop("source", None)
+    if action.kind == "quotes":
+        content |= content.pop("target")
     signers = request.pop("additional_signers", [])
     beside = {name: member for name, member in request.items() if name != "target"}
     return {**content, **beside, "additional_signers": [_co_signer(one) for one in signers] or None}
@@ -118,7 +119,7 @@ def _co_signer(signer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write(builder: Any, table: str, values: Mapping[str, Any]) -> int:  # noqa: ANN401
     """Writes a table behind what it refers to; fields that are unset, or have their initial value, stay absent."""
-    tables, enums, unions = (control_tables()[part] for part in ("tables", "enums", "unions"))
+    tables, enums, unions, structs = (control_tables()[part] for part in _PARTS)
     known = {field["name"] for field in tables[table]}
     unknown = next((name for name, value in values.items() if name not in known and value is not None), None)
     if unknown is not None:
@@ -142,6 +143,9 @@ def _write(builder: Any, table: str, values: Mapping[str, Any]) -> int:  # noqa:
                 content = bytes.fromhex(value) if isinstance(value, str) else bytes(value)
                 if content:
                     references.append((slot, builder.CreateByteVector(content)))
+            elif field["list"] and kind in structs:
+                if value:
+                    references.append((slot, _structs(builder, value)))
             elif field["list"]:
                 if value:
                     references.append((slot, _vector(builder, [_write(builder, kind, one) for one in value])))
@@ -150,7 +154,7 @@ def _write(builder: Any, table: str, values: Mapping[str, Any]) -> int:  # noqa:
             elif form is None:
                 references.append((slot, _write(builder, kind, value)))
             else:
-                number = enums[kind][value] if isinstance(value, str) else value
+                number = enums[kind]["values"][value] if isinstance(value, str) else value
                 scalars.append((slot, form, number, initial))
         slot += 1
     builder.StartObject(slot)
@@ -160,6 +164,17 @@ def _write(builder: Any, table: str, values: Mapping[str, Any]) -> int:  # noqa:
         _PREPEND[form](builder, at, number, initial)
     offset: int = builder.EndObject()
     return offset
+
+
+def _structs(builder: Any, rows: Sequence[Sequence[int]]) -> int:  # noqa: ANN401
+    """Structs of uint64, such as an entry of a quote set."""
+    width = len(rows[0])
+    builder.StartVector(8 * width, len(rows), 8)
+    for row in reversed(rows):
+        for number in reversed(row):
+            builder.PrependUint64(number)
+    end: int = builder.EndVector()
+    return end
 
 
 def _vector(builder: Any, offsets: Sequence[int]) -> int:  # noqa: ANN401
@@ -195,7 +210,7 @@ def decode(data: bytes) -> dict[str, Any]:
 def _read(data: bytes, at: int, table: str, depth: int) -> dict[str, Any]:
     if depth > _DEPTH_MAX:
         raise ValueError("tables are nested too deep")
-    tables, enums, unions, structs = (control_tables()[part] for part in ("tables", "enums", "unions", "structs"))
+    tables, enums, unions, structs = (control_tables()[part] for part in _PARTS)
     (back,) = struct.unpack_from("<i", data, at)
     vtable = _inside(data, at - back)
     (vtable_bytes,) = struct.unpack_from("<H", data, vtable)
@@ -233,9 +248,14 @@ def _read(data: bytes, at: int, table: str, depth: int) -> dict[str, Any]:
             values[name] = _read(data, _referred(data, here), kind, depth + 1) if here else None
         else:
             number = struct.unpack_from(f"<{form}", data, here)[0] if here else field["initial"]
-            names = {value: word for word, value in enums[kind].items()} if kind in enums else {}
+            names = _names_of(kind) if kind in enums else {}
             values[name] = names.get(number, number)
     return values
+
+
+@cache
+def _names_of(enum: str) -> dict[int, str]:
+    return {value: word for word, value in control_tables()["enums"][enum]["values"].items()}
 
 
 def _inside(data: bytes, at: int) -> int:
@@ -261,9 +281,12 @@ def _items(data: bytes, here: int, kind: str, depth: int) -> Any:  # noqa: ANN40
     at = _referred(data, here)
     if kind == "ubyte":
         return _bytes(data, at)
+    names = control_tables()["structs"].get(kind)
     (count,) = struct.unpack_from("<I", data, at)
-    if at + 4 + 4 * int(count) > len(data):
+    if at + 4 + (4 if names is None else 8 * len(names)) * int(count) > len(data):
         raise ValueError("a vector leads out of the frame")
+    if names is not None:
+        return [_struct(data, at + 4 + 8 * len(names) * index, names) for index in range(count)]
     return [_read(data, _referred(data, at + 4 + 4 * index), kind, depth + 1) for index in range(count)]
 
 

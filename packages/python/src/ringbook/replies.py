@@ -26,6 +26,17 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    # For `DELETE /sessions/{session_id}`; it opens nothing.
+    id: str
+    scope: Literal["full", "read"]
+    created_ns: int
+    last_used_ns: int
+    # Of the client that logged in; null where addresses are not limited.
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemTime:
     """The clock by which orders expire and budgets refill."""
 
@@ -199,6 +210,44 @@ class OperationResponse:
     status: Literal["Received", "Rejected"]
     reason: str | None
     processed_at_ns: int | None = None
+    # Only for who asked for it.
+    timing: ActionTiming | None = None
+    # Why, in rejections on `/control`; beyond the wire contract.
+    detail: RejectionDetail | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteSetResponseRefused:
+    side: Literal["Buy", "Sell"]
+    price: int
+    # PostOnlyWouldCross, or an error code in PascalCase.
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteSetResponse:
+    """`Received`: the market has applied the set. `Rejected` with a reason: what it adds was refused as a whole,
+    what it takes away was applied. The counts are of entries.
+    """
+
+    # As received.
+    set_id: str
+    # As received; null where it could not be read.
+    revision: int | None
+    status: Literal["Received", "Rejected"]
+    reason: str | None
+    # New prices.
+    created: int
+    # Other quantities at prices that stay.
+    changed: int
+    kept: int
+    # Prices that left.
+    cancelled: int
+    # Entries that were left out.
+    refused: tuple[QuoteSetResponseRefused, ...]
+    # Under load a newer set of this id was applied in its place.
+    superseded: bool
+    processed_at_ns: int
     # Only for who asked for it.
     timing: ActionTiming | None = None
     # Why, in rejections on `/control`; beyond the wire contract.

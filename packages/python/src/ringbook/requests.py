@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
@@ -211,6 +212,41 @@ class Amend(TypedDict):
     # Above the revision, at most 60 s old; becomes the revision.
     timestamp_ns: int
     source: NotRequired[Literal["User"] | None]
+
+
+class QuoteSetTarget(TypedDict):
+    # Sub-account index.
+    account: int
+    # True moves balances, false a margin position.
+    is_spot: bool
+
+
+class QuoteSet(TypedDict):
+    """The signed object of a quote set: what shall rest in one market, in place of what the set has there. Both
+    sides empty: the set ends.
+    """
+
+    signer: str
+    # 1 to 40 of A-Z a-z 0-9 + / = _ - . and not sys-…; its entries are the orders <set_id>:<n>.
+    set_id: str
+    base_asset: str
+    # The market's own.
+    book_price_decimals: int
+    # The market's own.
+    book_quantity_decimals: int
+    # Above that of the set before; at most 60 s old, 5 s ahead.
+    revision: int
+    # `[price, quantity]` each, raw; the best price first, no price twice. The quantity is what shall rest.
+    bids: Sequence[Sequence[int]]
+    # `[price, quantity]` each, raw; the best price first, no price twice. The quantity is what shall rest.
+    asks: Sequence[Sequence[int]]
+    target: QuoteSetTarget
+    # The most you pay, 1e-6 of notional; must cover the market’s rate.
+    max_trading_fees_rate: int
+    protection_group: NotRequired[str | None]
+    good_until_timestamp_ns: NotRequired[int | None]
+    # Always 1.
+    protocol_version: int
 
 
 class TransferTargetAccountTypeSpot(TypedDict):
