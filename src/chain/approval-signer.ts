@@ -11,8 +11,8 @@
  *   (3) An hour has at most the configured base units of a token (`approval_limits`): what a fault of the ledger, or a thief
  *       of its host, can pay before an operator looks.
  *
- * The counts of (2) and (3) begin with what stored rows have of the last hour, at a start as at a takeover: all withdrawals, and
- * settlements whose approval lives (executed ones leave their rows).
+ * The counts of (2) and (3) begin with all that was signed within the last hour, at a start as at a takeover, by rows that every node has
+ * (approved-before.ts).
  *
  * Keys stay in this object: never in a log, a message or a file of the node. Another signer, with a module of hardware or on
  * another machine, has the same method.
@@ -50,12 +50,24 @@ export type SigningRequest = Approval & {
   readonly validFrom: number;
 };
 
-/** An approval of a stored row, of this node or of another one, before this signer began. */
-export interface ApprovedBefore {
-  readonly request: SigningRequest;
-  /** Whether it was signed within the last hour. */
-  readonly isOfHour: boolean;
+/** What an approval takes from the counts of an hour. */
+export interface CountedApproval {
+  readonly kind: Approval['kind'];
+  readonly user: UserId;
+  /** What leaves the vault: `<token>@<chain id>`, and its base units. */
+  readonly token: string;
+  readonly baseUnits: bigint;
 }
+
+/** What was signed before this signer began, by this node or by another one. */
+export interface ApprovedBefore {
+  /** Within the last hour. */
+  readonly counted: readonly CountedApproval[];
+  /** Those that may live. */
+  readonly live: readonly SigningRequest[];
+}
+
+const NOTHING_BEFORE: ApprovedBefore = { counted: [], live: [] };
 
 /** `signatures`: 130 hex each, one for each administrator of the quorum; of a settlement one. */
 export type Signed =
@@ -90,18 +102,16 @@ export class KeySigner implements Signer {
     keys: readonly string[],
     nowMs: () => number,
     limits: AmountLimits = new Map(),
-    before: readonly ApprovedBefore[] = [],
+    before: ApprovedBefore = NOTHING_BEFORE,
   ) {
     this.#keys = new Map(keys.map((key) => [privateKeyToAddress(`0x${key}`).slice(2).toLowerCase(), `0x${key}`]));
     this.#nowMs = nowMs;
     this.#limits = limits;
     this.#hourStartedMs = nowMs();
-    const inOrder = [...before].sort((a, b) => a.request.validFrom - b.request.validFrom);
-    for (const { request, isOfHour } of inOrder) {
-      // mutant: approvals-of-before
-      if (isOfHour) this.#count(request);
-      this.#keep(request, digestOf(request));
-    }
+    // mutant: approvals-of-before
+    for (const approval of before.counted) this.#count(approval);
+    const inOrder = [...before.live].sort((a, b) => a.validFrom - b.validFrom);
+    for (const request of inOrder) this.#keep(request, digestOf(request));
   }
 
   /** 40 hex each. */
@@ -174,7 +184,7 @@ export class KeySigner implements Signer {
       this.#paid.clear();
     }
     if (this.#inHour[kind] >= APPROVALS_PER_HOUR_MAX) return 'too many approvals in an hour';
-    const { token, baseUnits } = payoutOf(request);
+    const { token, baseUnits } = chargeOf(request);
     const paid = (this.#paid.get(token) ?? 0n) + baseUnits;
     const limit = this.#limits.get(token);
     // mutant: approvals-by-amount
@@ -183,16 +193,13 @@ export class KeySigner implements Signer {
     // mutant: approvals-of-one-user
     if (kind === 'settlement' && ofUser >= SETTLEMENTS_PER_USER_HOUR_MAX)
       return 'too many approvals of this user in an hour';
-    this.#count(request);
+    this.#count(chargeOf(request));
     return null;
   }
 
-  #count(request: SigningRequest): void {
-    const { kind, approval } = request;
-    const { user } = approval;
+  #count({ kind, user, token, baseUnits }: CountedApproval): void {
     if (kind === 'settlement') this.#ofUser.set(user, (this.#ofUser.get(user) ?? 0) + 1);
     this.#inHour[kind] += 1;
-    const { token, baseUnits } = payoutOf(request);
     if (this.#limits.has(token)) this.#paid.set(token, (this.#paid.get(token) ?? 0n) + baseUnits);
   }
 }
@@ -204,11 +211,12 @@ function digestOf(request: SigningRequest): string {
     : settlementDigest(domain, request.approval);
 }
 
-/** What leaves the vault. */
-function payoutOf(request: SigningRequest): { readonly token: string; readonly baseUnits: bigint } {
-  const { kind, chainId, approval } = request;
-  if (kind === 'withdrawal') return { token: `${approval.token}@${chainId}`, baseUnits: approval.baseUnits };
-  return { token: `${approval.tokenOut}@${chainId}`, baseUnits: approval.baseUnitsOut };
+/** What an approval takes from the counts of an hour. */
+export function chargeOf({ kind, chainId, approval }: SigningRequest): CountedApproval {
+  const { user } = approval;
+  if (kind === 'withdrawal')
+    return { kind, user, token: `${approval.token}@${chainId}`, baseUnits: approval.baseUnits };
+  return { kind, user, token: `${approval.tokenOut}@${chainId}`, baseUnits: approval.baseUnitsOut };
 }
 
 /** The counter of the vault that an approval is for: of a user, for settlements of a sub-account. */

@@ -9,8 +9,9 @@
 
 import type { ClearingEvent } from '../clearing/effect-codec.ts';
 import type { Stopped } from '../clearing/funds/chain-cursor.ts';
+import type { ApprovalsPage } from '../clearing/funds/signed-approvals.ts';
 import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
-import type { SettlementRow, WithdrawalRow } from '../clearing/rows.ts';
+import type { SettlementRow, SignedApprovalRow, WithdrawalRow } from '../clearing/rows.ts';
 import type { AssetId, ChainId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, reject } from '../core/reject.ts';
@@ -36,6 +37,8 @@ import { WithdrawalApprovals } from './withdrawal-approvals.ts';
 
 /** Between two comparisons of chains and ledger. */
 const COMPARE_MS = 1_000;
+/** Between two questions to clearing that it did not answer. */
+const ASK_AGAIN_MS = 250;
 
 const NOT_SIGNED: Reject = reject('SERVICE_UNAVAILABLE', 'no checkpoint of this chain can be signed now');
 const SIMULATED: Reject = reject('INVALID_REQUEST', 'simulated vaults have checkpoints by themselves', 'chain_id');
@@ -83,6 +86,8 @@ interface ChainActorParts {
   /** Those that clearing published before this actor was made. */
   readonly withdrawals: () => Iterable<WithdrawalRow>;
   readonly settlements: () => Iterable<SettlementRow>;
+  /** A page of what was signed within the last hour; null: clearing does not answer now. */
+  readonly approvalsOfHour: (from: number) => Promise<ApprovalsPage | null>;
 }
 
 /** Whether an approval would be signed now, and would lapse at last: what has to hold before an amount is locked. */
@@ -110,7 +115,7 @@ export class ChainActor implements ChainOperations {
   constructor(parts: ChainActorParts) {
     this.#parts = parts;
     const { directory, evm } = parts;
-    const before = (): readonly ApprovedBefore[] => this.#approvedBefore();
+    const before = (): Promise<ApprovedBefore> => this.#approvedBefore();
     this.#simulated = new SimulatedChains({
       ...parts,
       approvedBefore: before,
@@ -173,10 +178,18 @@ export class ChainActor implements ChainOperations {
     };
   }
 
-  /** What stored rows have of approvals, those that ended a short time ago included. */
-  #approvedBefore(): readonly ApprovedBefore[] {
-    const { clock, withdrawals, settlements } = this.#parts;
+  /** What was approved before, as stored rows have it. While clearing does not answer nothing is signed. */
+  async #approvedBefore(): Promise<ApprovedBefore> {
+    const { clock, withdrawals, settlements, approvalsOfHour } = this.#parts;
+    const signed: SignedApprovalRow[] = [];
+    for (let from: number | null = 0; from !== null; ) {
+      const page: ApprovalsPage | null = await approvalsOfHour(from);
+      if (page === null) await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS).unref());
+      signed.push(...(page?.approvals ?? []));
+      if (page !== null) from = page.next;
+    }
     return approvedBefore({
+      signed,
       withdrawals: withdrawals(),
       settlements: settlements(),
       settings: (chainId) => this.#of(chainId)?.settings(chainId) ?? null,

@@ -45,8 +45,6 @@ export interface EvmWorkerData {
   readonly approvalKeys: readonly string[] | null;
   /** Base units an hour, by `<token>@<chain id>`: at most so much of a token is approved. */
   readonly approvalLimits: AmountLimits;
-  /** Of the rows, when the thread begins. */
-  readonly approved: readonly ApprovedBefore[];
 }
 
 type Answer = Signed | CounterAt | BlocksAgain | EscapeAnswer | boolean | null;
@@ -73,6 +71,8 @@ export type ToWatcher =
       readonly account: number | null;
       readonly request: number;
     }
+  /** What was approved before the thread began. */
+  | { readonly kind: 'approved'; readonly before: ApprovedBefore }
   /** The answer to a page or a step. */
   | { readonly kind: 'told'; readonly request: number; readonly value: CursorPage | StepReply | undefined }
   | { readonly kind: 'end' };
@@ -109,8 +109,9 @@ export type CursorPages = (
   from: number,
 ) => Promise<CursorPage | null | undefined>;
 
-export interface EvmThreadParts extends Omit<EvmWorkerData, 'approved'> {
-  readonly approvedBefore: () => readonly ApprovedBefore[];
+export interface EvmThreadParts extends EvmWorkerData {
+  /** What was approved before, of rows; nothing is signed until it resolves. */
+  readonly approvedBefore: () => Promise<ApprovedBefore>;
   /** Its compiled program, which calls runEvmWorker. */
   readonly entry: URL;
   /** Resolves when clearing has flushed the command. */
@@ -262,7 +263,7 @@ export class EvmThread {
 
   #begin(): void {
     const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approvedBefore, entry } = this.#parts;
-    const data = { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approved: approvedBefore() };
+    const data = { dataDirectory, logLevel, logs, approvalKeys, approvalLimits };
     // The new thread counts anew; readings of before are not compared.
     for (const chainId of this.#held.keys()) this.#messages.set(chainId, Number.POSITIVE_INFINITY);
     const worker = new Worker(entry, {
@@ -287,6 +288,7 @@ export class EvmThread {
       });
     });
     this.#send({ kind: 'chains', chains: this.#chains });
+    void approvedBefore().then((before) => worker.postMessage({ kind: 'approved', before } satisfies ToWatcher));
   }
 
   #restart(reason: string): void {

@@ -14,7 +14,7 @@ import { assert, must } from '../core/assert.ts';
 import type { ChainId, UserId } from '../core/ids.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
-import { KeySigner } from './approval-signer.ts';
+import { type ApprovedBefore, KeySigner } from './approval-signer.ts';
 import type { View } from './bookings.ts';
 import { type EvmChainSettings, vmIdOf } from './chain-rows.ts';
 import { CursorMoved, CursorRows, type StepReply } from './cursor-rows.ts';
@@ -258,17 +258,18 @@ function workOf(
 export function runEvmWorker(): void {
   assert(!isMainThread, 'EVM chains are watched on their own thread');
   const port = must(parentPort, 'a worker has a parent');
-  const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits, approved } = workerData as EvmWorkerData;
+  const { dataDirectory, logLevel, logs, approvalKeys, approvalLimits } = workerData as EvmWorkerData;
   const logger = createLogger({ name: 'chain', level: logLevel, stream: new LogLane(logs, 'chain') });
   const files = new CursorStore(dataDirectory);
   const asked = new Map<number, (value: never) => void>();
   let nextRequest = 1;
-  const signer = new KeySigner(
-    approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY],
-    () => performance.now(),
-    approvalLimits,
-    approved,
-  );
+  const keys = approvalKeys?.map(readKeyFile) ?? [PUBLIC_APPROVAL_KEY];
+  const signerAfter = (before?: ApprovedBefore): KeySigner =>
+    new KeySigner(keys, () => performance.now(), approvalLimits, before);
+  let begin: (before: ApprovedBefore) => void = () => undefined;
+  const signing = new Promise<ApprovedBefore>((resolve) => {
+    begin = resolve;
+  }).then(signerAfter);
   const loops = new Map<ChainId, ChainLoop>();
   const ending = new Map<ChainId, Promise<void>>();
   const send = (message: FromWatcher): void => port.postMessage(message);
@@ -288,7 +289,7 @@ export function runEvmWorker(): void {
       files,
       isEnding,
     });
-  send({ kind: 'addresses', addresses: signer.addresses });
+  send({ kind: 'addresses', addresses: signerAfter().addresses });
   const log: Log = (bindings) => logger.child(bindings);
 
   const follow = (chains: readonly (readonly [ChainId, EvmChainSettings])[]): void => {
@@ -311,10 +312,10 @@ export function runEvmWorker(): void {
     message: Exclude<Extract<ToWatcher, { readonly request: number }>, { readonly kind: 'told' }>,
   ): Promise<void> => {
     const { request } = message;
-    if (message.kind === 'sign') send({ kind: 'answer', request, value: await signer.sign(message.signing) });
+    if (message.kind === 'sign') send({ kind: 'answer', request, value: await (await signing).sign(message.signing) });
     else if (message.kind === 'signCheckpoint') {
       const { vault, chainId, terms } = message;
-      send({ kind: 'answer', request, value: await signer.signCheckpoint(vault, chainId, terms) });
+      send({ kind: 'answer', request, value: await (await signing).signCheckpoint(vault, chainId, terms) });
     } else {
       const loop = loops.get(message.chainId);
       send({ kind: 'answer', request, value: (await workOf(loop, message)) ?? null });
@@ -328,6 +329,9 @@ export function runEvmWorker(): void {
         return;
       case 'replies':
         loops.get(message.chainId)?.replied(message.replies);
+        return;
+      case 'approved':
+        begin(message.before);
         return;
       case 'told':
         asked.get(message.request)?.(message.value as never);

@@ -79,7 +79,7 @@ interface SimulatedChainsParts {
   /** Those of before the start. */
   readonly settlements: () => Iterable<SettlementRow>;
   readonly leads?: ExecutorParts['leads'];
-  readonly approvedBefore: () => readonly ApprovedBefore[];
+  readonly approvedBefore: () => Promise<ApprovedBefore>;
 }
 
 export class SimulatedChains implements ChainKind, SimulatedOperations {
@@ -153,10 +153,10 @@ export class SimulatedChains implements ChainKind, SimulatedOperations {
 
   /** Loaded with the first signature: viem would cost every start some 0.3 s. */
   async sign(request: SigningRequest): Promise<Signed | null> {
-    this.#loadedSigner ??= import('./approval-signer.ts').then(
-      ({ KeySigner: Loaded }) =>
-        new Loaded([PUBLIC_APPROVAL_KEY], () => performance.now(), undefined, this.#parts.approvedBefore()),
-    );
+    this.#loadedSigner ??= import('./approval-signer.ts').then(async ({ KeySigner: Loaded }) => {
+      const before = await this.#parts.approvedBefore();
+      return new Loaded([PUBLIC_APPROVAL_KEY], () => performance.now(), undefined, before);
+    });
     return (await this.#loadedSigner).sign(request);
   }
 

@@ -10,6 +10,7 @@ import type { MarkRule } from '../risk/prices.ts';
 import { MARGIN_ACCOUNT, SPOT_ACCOUNT } from './balances.ts';
 import type { CursorPage } from './funds/chain-cursors.ts';
 import { managedNonce } from './funds/settlements.ts';
+import { type ApprovalsPage, approvalsOfHour } from './funds/signed-approvals.ts';
 import { unclaimedView } from './funds/unclaimed.ts';
 import { type KnownDeviation, knownDeviations } from './funds/vault-deviations.ts';
 import { type WithdrawableUnits, withdrawables } from './funds/withdrawables.ts';
@@ -50,6 +51,7 @@ interface Answers {
   readonly unclaimed: View;
   readonly withdrawables: { readonly entries: readonly WithdrawableUnits[] };
   readonly nonces: ChainNonces;
+  readonly approvalsOfHour: ApprovalsPage;
   readonly chainCursor: { readonly page: CursorPage | null };
 }
 
@@ -74,6 +76,8 @@ type OwnQuery =
   /** Deposits that were not credited. */
   | { readonly kind: 'unclaimed'; readonly chainId: ChainId }
   | { readonly kind: 'nonces'; readonly user: UserId; readonly chainId: ChainId }
+  /** Approvals that were signed within the last hour; `from`: the page. */
+  | { readonly kind: 'approvalsOfHour'; readonly from: number }
   /** How far a kind of events of an EVM chain is processed; `from`: the page. */
   | { readonly kind: 'chainCursor'; readonly chainId: ChainId; readonly event: CursorKind; readonly from: number }
   /** What can be withdrawn from the vault of a chain (CHN-07). */
@@ -108,6 +112,7 @@ const ANSWERING: { readonly [Kind in keyof Answers]: Answering<Extract<ClearingQ
   user: (state, { nowNs }, query) => userView(state, query.user, nowNs, query.isInSession),
   nonces: (state, _, { user, chainId }) => nextNonces(state, user, chainId),
   unclaimed: (state, _, { chainId }) => accepted(unclaimedView(state, chainId)),
+  approvalsOfHour: (state, { nowNs }, { from }) => accepted({ ...approvalsOfHour(state, from, nowNs) }),
   chainCursor: ({ chainCursors }, _, { from, ...name }) => accepted({ page: chainCursors.page(name, from) }),
   *withdrawables(state, { nowNs }, { chainId }) {
     return accepted({ entries: yield* withdrawables(state, chainId, nowNs) });

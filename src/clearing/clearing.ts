@@ -296,7 +296,7 @@ function applyNodeInput(
     case 'vaultCheckpoint':
       return applyVaultCheckpoint(state, input, nowNs, effects);
     case 'approvalSigned':
-      return applyApprovalSigned(state, input, effects);
+      return applyApprovalSigned(state, input, nowNs, effects);
     case 'approvalLapsed':
       return applyApprovalLapsed(state, input, nowNs, effects);
     case 'withdrew':
@@ -304,7 +304,7 @@ function applyNodeInput(
     case 'settle':
       return applySettle(state, input, nowNs, effects);
     case 'settlementSigned':
-      return applySettlementSigned(state, input, effects);
+      return applySettlementSigned(state, input, nowNs, effects);
     case 'settlementRefused':
       return applySettlementRefused(state, input, nowNs, effects);
     case 'settlementLapsed':

@@ -365,6 +365,26 @@ export interface UsedTextRow {
   readonly floorOf: string;
 }
 
+/** An approval that was signed within the last hour (funds/signed-approvals.ts). Key: place. */
+export interface SignedApprovalRow {
+  readonly place: number;
+  readonly kind: 'withdrawal' | 'settlement';
+  readonly chainId: ChainId;
+  readonly user: UserId;
+  /** Of a settlement; else 0. */
+  readonly subAccount: number;
+  readonly nonce: number;
+  /** Seconds. */
+  readonly validUntil: number;
+  /** What leaves the vault: 64 hex, right-padded, and its base units. */
+  readonly token: string;
+  readonly baseUnits: bigint;
+  /** Of the record that has the signature. */
+  readonly signedNs: TimestampNs;
+  /** It is over an hour old, and nothing stands in this place. */
+  readonly isGone: boolean;
+}
+
 /** One kind of events of a vault. `forced`: without the node, of a vault in escape mode. */
 export type CursorKind = 'deposit' | 'withdrawal' | 'settlement' | 'forced';
 
@@ -702,6 +722,7 @@ export interface Tables {
   usedText: UsedTextRow;
   chainCursor: ChainCursorRow;
   cursorEvent: CursorEventRow;
+  signedApproval: SignedApprovalRow;
 }
 export type TableName = keyof Tables;
 

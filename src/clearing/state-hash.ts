@@ -166,6 +166,7 @@ const FACTS: { readonly [T in PlainTable]: (state: ClearingState) => readonly Ta
     sorted(settlementCounters).map(([key, next]) => settlementCounterRow(key, next)),
   chainCursor: ({ chainCursors }) => chainCursors.rows(),
   cursorEvent: ({ chainCursors }) => chainCursors.eventRows(),
+  signedApproval: ({ signedApprovals }) => signedApprovals.all(),
   usedText: ({ usedTexts }) => byUserAndPlace(usedTexts.all()),
   liquidation: ({ liquidations }) =>
     [...liquidations]

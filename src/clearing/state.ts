@@ -29,6 +29,7 @@ import { ChainCursors } from './funds/chain-cursors.ts';
 import { LotBook, type OwnedLots } from './funds/lot-book.ts';
 import type { PooledHour } from './funds/pooled-hour.ts';
 import { SettlementBook } from './funds/settlement-book.ts';
+import { SignedApprovals } from './funds/signed-approvals.ts';
 import { UsedTexts } from './funds/used-texts.ts';
 import { WithdrawalBook, type WithdrawalSlot } from './funds/withdrawal-book.ts';
 import type { MarketInput, MatchedInput, RejectFill } from './inputs.ts';
@@ -49,6 +50,7 @@ import type {
   PayoutReserveRow,
   PriceRow,
   SettlementRow,
+  SignedApprovalRow,
   SignedTextRow,
   SubAccountRow,
   TallyName,
@@ -283,6 +285,8 @@ interface Dirty {
   readonly usedTexts: Map<string, UsedTextRow>;
   /** By `<chain>/<kind>`. */
   readonly chainCursors: Set<string>;
+  /** By place. */
+  readonly signedApprovals: Map<number, SignedApprovalRow>;
   /** By `<chain>/<kind>/<place>`: a place may be used again before a checkpoint. */
   readonly cursorEvents: Map<string, CursorEventRow>;
   finishedOrders: FinishedOrders;
@@ -358,6 +362,8 @@ export interface ClearingState {
   readonly usedTexts: UsedTexts;
   /** How far EVM chains are processed. */
   readonly chainCursors: ChainCursors;
+  /** Those of the last hour. */
+  readonly signedApprovals: SignedApprovals;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -413,6 +419,7 @@ function emptyDirty(): Dirty {
     settlementCounters: new Set(),
     usedTexts: new Map(),
     chainCursors: new Set(),
+    signedApprovals: new Map(),
     cursorEvents: new Map(),
     finishedOrders: new FinishedOrders(),
     trades: [],
@@ -485,6 +492,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     settlementCounters: new Map(),
     usedTexts: new UsedTexts(),
     chainCursors: new ChainCursors(),
+    signedApprovals: new SignedApprovals(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),

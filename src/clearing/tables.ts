@@ -245,6 +245,14 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
       return rows;
     },
   },
+  signedApproval: {
+    load: ({ signedApprovals }, row) => signedApprovals.load(row),
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.signedApprovals.values()];
+      dirty.signedApprovals.clear();
+      return rows;
+    },
+  },
   usedText: {
     load: ({ usedTexts }, row) => {
       if (row.status !== 'gone') usedTexts.set(row);

@@ -525,6 +525,10 @@ export class RingbookNode {
       fail: (reason) => this.fail(reason),
       withdrawals: () => this.#gateway.withdrawals.all(),
       settlements: () => this.#gateway.settlements.all(),
+      approvalsOfHour: async (from) => {
+        const reply = await this.#clearingClient.ask({ kind: 'approvalsOfHour', from });
+        return reply.ok ? reply.value : null;
+      },
       evm: {
         entry: this.#threads.entryOf(EVM),
         logLevel: config.logLevel,

@@ -40,6 +40,7 @@
  *   36   what ids there are        user 32, market 4                                  count 8, watermark 8, place in 35
  *   37 block of signed texts       market 4, order sequence 8                         texts from that order on (signed-texts.ts)
  *   38 event of a cursor           chain 9, place 4, kind of events
+ *   39 approval of the last hour     place 4
  *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
@@ -104,6 +105,7 @@ export const TABLE = {
   idList: 0x36,
   signedText: 0x37,
   cursorEvent: 0x38,
+  signedApproval: 0x39,
   tradeBlock: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,

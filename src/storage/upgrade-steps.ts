@@ -25,7 +25,7 @@
  *            has whether a dead-man timer runs, no
  *   15 ─▶ 16 an order has the slots of its quote set and of its protection group, none; the tables of quote sets are new and empty
  *            The tables of cursors of EVM chains are new and empty too: the first start that leads reads the files of before
- *            (chain/cursor-rows.ts)
+ *            (chain/cursor-rows.ts). So is that of signatures of the last hour: of before, rows are counted (chain/approved-before.ts)
  *
  * Only tables are converted. Records of the journal are read by the rules of their time, so the journal of the new map
  * begins with the one that the tables reflect (journal.ts).

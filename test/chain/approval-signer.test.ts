@@ -1,5 +1,6 @@
 // tier: quick
 /** The approval signer: the vectors of wire.md 13, one live approval for a counter, limits, and files of keys. */
+
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +15,10 @@ import {
 import { approvedBefore } from '../../src/chain/approved-before.ts';
 import { readKeyFile } from '../../src/chain/key-file.ts';
 import { WithdrawalApprovals, withdrawalRequest } from '../../src/chain/withdrawal-approvals.ts';
-import type { WithdrawalRow } from '../../src/clearing/rows.ts';
+import type { SignedApprovalRow, WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { ChainId, UserId } from '../../src/core/ids.ts';
 import { accepted } from '../../src/core/outcome.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { propertyParameters } from '../support/property.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { USER_42 } from '../support/wire-vectors.ts';
@@ -87,6 +89,13 @@ const refusal = async (one: KeySigner, given: SigningRequest): Promise<string | 
   const signed = await one.sign(given);
   return signed.kind === 'refused' ? signed.reason : null;
 };
+
+/** As clearing keeps the signature of a withdrawal. */
+function signedOf(row: WithdrawalRow, place: number, signedS: number): SignedApprovalRow {
+  const { chainId, user, nonce, validUntil, token, payout: baseUnits } = row;
+  const name = { place, kind: 'withdrawal', chainId, user, subAccount: 0, nonce, validUntil } as const;
+  return { ...name, token, baseUnits, signedNs: (BigInt(signedS) * 1_000_000_000n) as TimestampNs, isGone: false };
+}
 
 suite('approval signer', () => {
   test('APR-01 to APR-05: signs the vector of wire.md 13, the same bytes each time, also by another signer', async () => {
@@ -163,10 +172,10 @@ suite('approval signer', () => {
   test('a signer that begins counts what the rows have of the last hour, and signs no other approval of their counters (cluster.md 8)', async () => {
     const limits = new Map([[`${address('5a')}@${CHAIN}`, 2_500n]]);
     const pays = (nonce: bigint, baseUnits: bigint): WithdrawalRequest => request({ nonce, baseUnits });
-    const next = new KeySigner([KEY], () => 0, limits, [
-      { request: pays(0n, 1_000n), isOfHour: true },
-      { request: pays(1n, 9_000n), isOfHour: false },
-    ]);
+    const next = new KeySigner([KEY], () => 0, limits, {
+      counted: [{ kind: 'withdrawal', user: APPROVAL.user, token: `${address('5a')}@${CHAIN}`, baseUnits: 1_000n }],
+      live: [pays(0n, 1_000n), pays(1n, 9_000n)],
+    });
     assert.match((await refusal(next, pays(2n, 1_501n))) ?? '', /more than 2500 base units/);
     assert.match((await refusal(next, pays(0n, 999n))) ?? '', /may still live/);
     assert.match((await refusal(next, pays(1n, 999n))) ?? '', /may still live/);
@@ -175,13 +184,33 @@ suite('approval signer', () => {
     assert.match((await refusal(next, pays(3n, 1n))) ?? '', /more than 2500 base units/);
   });
 
+  test('what has left its row counts for its hour: a settlement that was executed, a withdrawal that later ones displaced', () => {
+    const chain = { vault: VAULT, approvalValidityS: 3_600 };
+    const nowS = 1_900_000_000;
+    const row = { ...ROW, nonce: 4, payout: 700n, validUntil: nowS + 3_600, signatures: ['11'] } as WithdrawalRow;
+    const executed = { ...signedOf(row, 1, nowS), kind: 'settlement', subAccount: 3, baseUnits: 50n } as const;
+    const signed = [signedOf(row, 0, nowS), executed];
+    const token = `${ROW.token}@${ROW.chainId}`;
+    const [first, second] = [
+      { kind: 'withdrawal', user: ROW.user, token, baseUnits: 700n },
+      { kind: 'settlement', user: ROW.user, token, baseUnits: 50n },
+    ] as const;
+    const stored = { settlements: [], settings: () => chain, nowS };
+    assert.deepEqual(approvedBefore({ ...stored, withdrawals: [], signed }), { counted: [first, second], live: [] });
+    const both = approvedBefore({ ...stored, withdrawals: [row], signed });
+    assert.deepEqual(both.counted, [first, second], 'one that is in its row too counts once');
+    assert.equal(both.live.length, 1);
+    const upgraded = approvedBefore({ ...stored, withdrawals: [row], signed: [] });
+    assert.deepEqual(upgraded.counted, [first], 'of an hour that began before there were such rows');
+  });
+
   test('takeovers at any moment add nothing to what an hour pays, and no counter has two approvals that live', async () => {
     const LIMIT = 10_000n;
     const VALIDITY_S = 3_600;
     const T0 = 1_900_000_000;
     const chain = { vault: VAULT, approvalValidityS: VALIDITY_S };
     const step = fc.record({
-      kind: fc.constantFrom('withdraw', 'withdraw', 'withdraw', 'takeOver', 'end'),
+      kind: fc.constantFrom('withdraw', 'withdraw', 'withdraw', 'takeOver', 'end', 'displace'),
       units: fc.bigInt({ min: 1n, max: 4_000n }),
       passS: fc.integer({ min: 0, max: 900 }),
       isStored: fc.boolean(),
@@ -193,20 +222,28 @@ suite('approval signer', () => {
         let startedS = T0;
         const limits = new Map([[`${APPROVAL.token}@${CHAIN}`, LIMIT]]);
         let one = new KeySigner([KEY], () => (nowS - startedS) * 1_000, limits);
-        const rows: WithdrawalRow[] = [];
+        // What the ledger has of withdrawals, and of every signature (signed-approvals.ts).
+        let rows: WithdrawalRow[] = [];
+        const all: WithdrawalRow[] = [];
         const published = new Map<string, string>();
         for (const { kind, units, passS, isStored, pick } of steps) {
           nowS += passS;
           if (kind === 'takeOver') {
             startedS = nowS;
-            const before = approvedBefore({ withdrawals: rows, settlements: [], settings: () => chain, nowS });
+            const signed = all
+              .filter(({ validUntil }) => validUntil - VALIDITY_S > nowS - 3_600)
+              .map((row, place) => signedOf(row, place, row.validUntil - VALIDITY_S));
+            const before = approvedBefore({ withdrawals: rows, settlements: [], signed, settings: () => chain, nowS });
             one = new KeySigner([KEY], () => (nowS - startedS) * 1_000, limits, before);
           } else if (kind === 'end') {
             const at = pick % Math.max(rows.length, 1);
             const ended = rows[at];
             if (ended !== undefined) rows[at] = { ...ended, status: 'executed' };
+          } else if (kind === 'displace') {
+            // 64 later requests of their user take the places of rows that have ended.
+            rows = rows.filter(({ status }) => status !== 'executed');
           } else {
-            const nonce = rows.length;
+            const nonce = all.length;
             const row = {
               ...ROW,
               nonce,
@@ -221,15 +258,17 @@ suite('approval signer', () => {
             assert.deepEqual(again, signed);
             // A signature that is not stored leaves with its leader; nothing of it was published.
             if (!isStored) continue;
-            rows.push({ ...row, status: 'approved', signatures: signed.signatures });
+            const stored: WithdrawalRow = { ...row, status: 'approved', signatures: signed.signatures };
+            rows.push(stored);
+            all.push(stored);
             const key = `${row.user}/${nonce}`;
             assert.ok(!published.has(key), 'of a counter one approval is published');
             published.set(key, signed.signatures.join());
           }
-          const ofWindow = rows.filter(
+          const ofWindow = all.filter(
             ({ validUntil }) => validUntil - VALIDITY_S >= startedS && nowS - startedS < 3_600,
           );
-          const ofBefore = rows.filter(({ validUntil }) => {
+          const ofBefore = all.filter(({ validUntil }) => {
             const fromS = validUntil - VALIDITY_S;
             return fromS < startedS && fromS > startedS - 3_600;
           });

@@ -2699,6 +2699,24 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/http/late-answers',
   },
   {
+    breaks: 'the signature of a withdrawal counts for its hour whatever becomes of its row',
+    site: 'signed-withdrawal-counts',
+    change: removed,
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'the signature of a settlement counts for its hour whatever becomes of its row',
+    site: 'signed-settlement-counts',
+    change: removed,
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
+    breaks: 'the approvals of an hour that are remembered are bounded, and full is an answer',
+    site: 'signed-approvals-bound',
+    change: returns('null'),
+    caughtBy: 'test/clearing/funds/settlements',
+  },
+  {
     breaks: 'an hour of approvals goes on across a takeover',
     site: 'approvals-of-before',
     change: removed,

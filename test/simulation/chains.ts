@@ -17,12 +17,14 @@ import type { ChainState, Reorganisation } from '../../src/chain/simulated-chain
 import { approvalOf } from '../../src/chain/withdrawal-approvals.ts';
 import type { ClearingEvent } from '../../src/clearing/effect-codec.ts';
 import type { EventCursor, Stopped } from '../../src/clearing/funds/chain-cursor.ts';
+import { approvalsOfHour } from '../../src/clearing/funds/signed-approvals.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { WithdrawalRow } from '../../src/clearing/rows.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
+import type { TimestampNs } from '../../src/core/units.ts';
 import { createLogs } from '../../src/runtime/log-buffer.ts';
 import type { Asked } from '../support/asked.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
@@ -172,6 +174,7 @@ export class LifeChains {
         changed: () => undefined,
         approvals: (_chain, _asset, _missing, isStopped) => count(`approvals ${isStopped ? 'stopped' : 'go on'}`),
       },
+      approvalsOfHour: async (from) => approvalsOfHour(node.clearing.ledger, from, node.nowNs as TimestampNs),
       evm: {
         entry: new URL('file:///nowhere'),
         logLevel: 'error',

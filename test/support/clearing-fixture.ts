@@ -1,4 +1,5 @@
 /** A node as its simulated chains see it: a real clearing state, its registry, and a data directory that outlives them. */
+
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ChainActor } from '../../src/chain/chain-actor.ts';
@@ -6,6 +7,7 @@ import type { ChainTransaction } from '../../src/chain/chain-operations.ts';
 import { type ChainFiles, ChainStore } from '../../src/chain/chain-store.ts';
 import { PUBLIC_APPROVAL_ADDRESS } from '../../src/chain/key-file.ts';
 import { openSharedChains } from '../../src/chain/shared-chains.ts';
+import { approvalsOfHour } from '../../src/clearing/funds/signed-approvals.ts';
 import { knownDeviations } from '../../src/clearing/funds/vault-deviations.ts';
 import type { ActionReply, OperatorCommand } from '../../src/clearing/inputs.ts';
 import type { AssetId, ChainId, UserId } from '../../src/core/ids.ts';
@@ -70,6 +72,7 @@ export class ClearingFixture {
       fail: (reason) => this.failures.push(reason),
       withdrawals: () => [...this.world.state.withdrawals.all()].map(({ row }) => row),
       settlements: () => [...this.world.state.settlements.all()],
+      approvalsOfHour: async (from) => approvalsOfHour(this.world.state, from, this.world.nowNs),
       evm: {
         entry: new URL('file:///none'),
         logLevel: 'error',

@@ -320,6 +320,8 @@ function keyOf(write: RowWrite): string {
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}`;
     case 'usedText':
       return `${write.row.user}/${String(write.row.place).padStart(8, '0')}`;
+    case 'signedApproval':
+      return String(write.row.place).padStart(8, '0');
     case 'chainCursor':
       return `${write.row.chainId}/${write.row.event}`;
     case 'cursorEvent':

@@ -52,6 +52,8 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.user} ${String(row.place).padStart(3, '0')}`;
     case 'usedText':
       return `${row.user} ${String(row.place).padStart(8, '0')}`;
+    case 'signedApproval':
+      return String(row.place).padStart(8, '0');
     case 'chainCursor':
       return `${row.chainId} ${row.event}`;
     case 'cursorEvent':

@@ -25,6 +25,7 @@
  *
  * Signatures and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
+
 import { add18, mulDivCeil, normalizeDeposit, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
@@ -53,6 +54,7 @@ import { riskSlot } from '../risks.ts';
 import type { SettlementRow, SettlementStatus, WithdrawalRow } from '../rows.ts';
 import type { BalanceSlot, ClearingState, SubAccountSlot, TokenState, UserSlot } from '../state.ts';
 import { isLiveSettlement, SETTLEMENTS_PER_USER } from './settlement-book.ts';
+import { keepSettlement, refuseSigned } from './signed-approvals.ts';
 import {
   alreadyUsed,
   endUses,
@@ -389,10 +391,18 @@ export function applySettle(state: ClearingState, input: Settle, nowNs: Timestam
 }
 
 /** @returns SETTLEMENT_NOT_FOUND for a row that is not locked. */
-export function applySettlementSigned(state: ClearingState, input: SettlementSigned, effects: Effect[]): Outcome<View> {
+export function applySettlementSigned(
+  state: ClearingState,
+  input: SettlementSigned,
+  nowNs: TimestampNs,
+  effects: Effect[],
+): Outcome<View> {
   const row = named(state, input);
   if (row === null || row.status !== 'locked') return notFound();
   if (isApprovalStopped(state, row.assetOut, row.chainId)) return rejected(approvalsStopped());
+  const refusal = refuseSigned(state, nowNs);
+  if (refusal !== null) return rejected(refusal);
+  keepSettlement(state, row, nowNs);
   move(state, row, { status: 'approved', signature: input.signature }, effects);
   return accepted({});
 }

@@ -20,6 +20,7 @@
  *
  * Signature and weight were checked before, and the amount was set aside from what open orders may spend (AMB-112).
  */
+
 import { add18, larger, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
 import { type AssetId, isPayable, type UserId } from '../../core/ids.ts';
@@ -46,6 +47,7 @@ import { borrowsOf } from '../risks.ts';
 import type { UsedTextStatus, WithdrawalRow } from '../rows.ts';
 import type { BalanceSlot, ClearingState } from '../state.ts';
 import { moveFunds, withdrawalFeeOf } from './rebalancing.ts';
+import { keepWithdrawal, refuseSigned } from './signed-approvals.ts';
 import {
   alreadyUsed,
   endUses,
@@ -420,12 +422,16 @@ export function applyVaultCheckpoint(
 export function applyApprovalSigned(
   state: ClearingState,
   { user, place, sequence, signatures }: ApprovalSigned,
+  nowNs: TimestampNs,
   effects: Effect[],
 ): Outcome<View> {
   const slot = state.withdrawals.ofUser(user).find(({ row }) => row.place === place && row.sequence === sequence);
   if (slot === undefined || slot.row.status !== 'signing') return rejected(notSigning());
   // It was to be signed before the vault lacked something: it is not published meanwhile.
   if (isApprovalStopped(state, slot.row.asset, slot.row.chainId)) return rejected(approvalsStopped());
+  const refusal = refuseSigned(state, nowNs);
+  if (refusal !== null) return rejected(refusal);
+  keepWithdrawal(state, slot.row, nowNs);
   move(state, slot, 'approved', { signatures }, effects);
   return accepted({});
 }

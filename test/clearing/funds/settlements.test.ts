@@ -6,10 +6,11 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Effect } from '../../../src/clearing/effects.ts';
 import { SETTLEMENTS_PER_USER } from '../../../src/clearing/funds/settlement-book.ts';
+import { type ApprovalsPage, approvalsOfHour, SIGNED_MAX } from '../../../src/clearing/funds/signed-approvals.ts';
 import { freeUnits } from '../../../src/clearing/funds/vault-units.ts';
 import type { Settle, Settled } from '../../../src/clearing/inputs.ts';
 import { positionSlot, setLegs } from '../../../src/clearing/positions.ts';
-import type { SettlementRow } from '../../../src/clearing/rows.ts';
+import type { SettlementRow, SignedApprovalRow } from '../../../src/clearing/rows.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
 import { must } from '../../../src/core/assert.ts';
 import { format18 } from '../../../src/core/decimal.ts';
@@ -620,6 +621,78 @@ const STEPS = [
   'lapse',
   'checkpoint',
 ] as const;
+
+suite('approvals of the last hour (cluster.md 8)', () => {
+  const signedOf = (world: SettlementWorld): readonly SignedApprovalRow[] =>
+    [...pagesOf(world)].flatMap(({ approvals }) => approvals);
+
+  function* pagesOf({ state, nowNs }: SettlementWorld): Generator<ApprovalsPage> {
+    for (let from: number | null = 0; from !== null; ) {
+      const page: ApprovalsPage = approvalsOfHour(state, from, nowNs);
+      yield page;
+      from = page.next;
+    }
+  }
+
+  test('an executed settlement counts for an hour after its signature, over a restart, and leaves its place then', () => {
+    const world = SettlementWorld.opened();
+    const tables = new PlainTables();
+    const row = world.approved();
+    world.settled(row);
+    assert.equal(world.state.settlements.size, 0);
+    const { chainId, user, subAccount, nonce, validUntil, tokenOut: token, baseUnitsOut: baseUnits } = row;
+    const terms = { chainId, user, subAccount, nonce, validUntil, token, baseUnits };
+    const expected = { ...terms, place: 0, kind: 'settlement', signedNs: world.nowNs, isGone: false };
+    for (let restart = 0; restart < 2; restart += 1) {
+      assert.deepEqual(signedOf(world), [expected]);
+      const hash = stateHash(world.state);
+      tables.checkpoint(world.state);
+      world.state = tables.load();
+      assert.equal(stateHash(world.state), hash);
+    }
+    world.pass(HOUR_NS - 1n);
+    assert.equal(signedOf(world).length, 1);
+    world.pass(1n);
+    assert.deepEqual(signedOf(world), []);
+    const second = world.approved({ amountOut: units(2), amountIn: units(1) });
+    assert.deepEqual(
+      signedOf(world).map(({ place, nonce: next }) => [place, next]),
+      [[0, second.nonce]],
+    );
+    tables.checkpoint(world.state);
+    assert.equal(stateHash(tables.load()), stateHash(world.state));
+  });
+
+  test('a withdrawal counts when it is signed, not before', () => {
+    const world = SettlementWorld.opened();
+    assert.equal(refusal(world.withdrawUsd(100)), null);
+    world.nowNs = must(world.state.withdrawals.nextDueNs, 'its delay ends') as TimestampNs;
+    world.send({ kind: 'withdrawalsDue' });
+    world.send({ kind: 'vaultCheckpoint', request: world.request(), chainId: CHAIN, blockTime: 0 });
+    const [row] = world.state.withdrawals.ofUser(ALICE).map((slot) => slot.row);
+    assert.equal(row?.status, 'signing');
+    assert.deepEqual(signedOf(world), []);
+    const { user, place, sequence } = must(row, 'it is there');
+    world.send({ kind: 'approvalSigned', request: world.request(), user, place, sequence, signatures: [SIGNATURE] });
+    assert.deepEqual(
+      signedOf(world).map(({ kind, nonce, baseUnits }) => [kind, nonce, baseUnits]),
+      [['withdrawal', row?.nonce, row?.payout]],
+    );
+  });
+
+  test('beyond the bound nothing is signed until an hour has passed', () => {
+    const world = SettlementWorld.opened();
+    const row = world.locked();
+    const { chainId, user, subAccount, nonce, validUntil, tokenOut: token } = row;
+    const filler = { kind: 'settlement', chainId, user, subAccount, nonce, validUntil, token, baseUnits: 1n } as const;
+    for (let at = 0; at < SIGNED_MAX; at += 1) world.state.signedApprovals.add({ ...filler, signedNs: world.nowNs });
+    assert.equal(refusal(world.sign(row)), 'SERVICE_UNAVAILABLE');
+    assert.equal(world.row(row).status, 'locked');
+    world.pass(HOUR_NS);
+    assert.equal(refusal(world.sign(row)), null);
+    assert.equal(world.state.signedApprovals.size, 1);
+  });
+});
 
 suite('settlements against a plain ledger and a chain', () => {
   test('STL-04 to STL-07, DEP-23: no approval that the vault accepts is missing in the ledger, none counts twice, whatever is executed, replayed, refused or lapses in between', () => {
