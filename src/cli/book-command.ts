@@ -52,12 +52,14 @@ export const bookCommand: Command = {
   summary: 'show the order book of a market',
   help: `usage: ringbook book MARKET [options]
 
+MARKET is the symbol of the market's asset, or its id.
+
   --levels N         levels a side          (default 10)
   --live             keep it current until Ctrl-C
 ${ADDRESS_HELP}
 
 example:
-  ringbook book 2 --live
+  ringbook book ETH --live
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, {
@@ -66,7 +68,7 @@ example:
       live: { type: 'boolean', default: false },
     });
     const [market] = positionals;
-    if (market === undefined || positionals.length !== 1) throw usageError('book takes one MARKET: ringbook book 2');
+    if (market === undefined || positionals.length !== 1) throw usageError('book takes one MARKET: ringbook book ETH');
     const levels = positiveInteger(values.levels, '--levels');
     const client = new RingbookClient({
       oms: checkAddresses(values.oms, 'oms'),

@@ -6,12 +6,12 @@
  */
 import type { Order } from '../client/canonical.ts';
 import { RingbookClient } from '../client/client.ts';
+import { RingbookError } from '../client/errors.ts';
 import type { EventStream } from '../client/event-stream.ts';
 import { feeAllowed18 } from '../client/fee-limit.ts';
 import type { OrderEvent } from '../client/order-events.ts';
 import type { OperationResponse, UserTrade } from '../client/replies.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
-import { parseAssetId } from '../core/ids.ts';
 import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
@@ -26,6 +26,7 @@ import {
 import { OrderFollower } from './order-follower.ts';
 import { TICKET_HELP, TICKET_OPTIONS, ticketOf } from './order-ticket.ts';
 import { SIGNER_HELP, SIGNER_OPTIONS, signersOf } from './signer-options.ts';
+import { jsonLine } from './table.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
@@ -92,7 +93,7 @@ function stillThere(order: Order, waits: boolean): string {
   if (waits) return 'Open       it waits for its trigger; "ringbook cancel-all" cancels it';
   if ('size' in order) return 'Open       its fills are undecided';
   const price = formatRaw(order.limitPrice, order.priceDecimals);
-  return `Open       it rests at ${price}; "ringbook book ${order.assetId}" shows the book`;
+  return `Open       it rests at ${price}; "ringbook book ${order.assetId}" shows the book, "ringbook orders" your orders`;
 }
 
 export const orderCommand: Command = {
@@ -109,10 +110,10 @@ ${SIGNER_HELP}
 ${ADDRESS_HELP}
 
 example:
-  ringbook order sell 0.5 2 --price 3000 --as a
-  ringbook order buy 0.5 2 --price 3000 --as b --control
-  ringbook order buy 2 --market --amount 1500 --as b
-  ringbook order sell 0.5 2 --price 2800 --trigger-below 2850 --as b
+  ringbook order sell 0.5 ETH --price 3000 --as a
+  ringbook order buy 0.5 ETH --price 3000 --as b --control
+  ringbook order buy ETH --market --amount 1500 --as b
+  ringbook order sell 0.5 ETH --price 2800 --trigger-below 2850 --as b
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);
@@ -127,6 +128,59 @@ example:
   },
 };
 
+// `ringbook cancel`: signs and sends the cancel of each order.
+
+export const cancelCommand: Command = {
+  name: 'cancel',
+  summary: 'cancel orders by their ids',
+  help: `usage: ringbook cancel MARKET ORDER_ID [ORDER_ID…] (--as a|b | --key FILE) [options]
+
+"ringbook orders" lists the ids. An order that its market does not know yet is parked for five seconds: a create that arrives
+meanwhile is refused. Ends with 1 if a cancel is refused.
+
+  --json             the answers as one line of JSON
+${SIGNER_HELP}
+${ADDRESS_HELP}
+
+example:
+  ringbook cancel ETH my-order-1 --as a
+`,
+  async run(argv) {
+    const options = { ...ADDRESS_OPTIONS, ...SIGNER_OPTIONS, json: { type: 'boolean', default: false } } as const;
+    const { values, positionals } = parseOptions(argv, options);
+    const [market, ...ids] = positionals;
+    if (market === undefined || ids.length === 0) {
+      throw usageError('cancel takes a market and order ids: ringbook cancel ETH my-order-1 --as a');
+    }
+    const client = new RingbookClient({ oms: checkAddresses(values.oms, 'oms'), ...signersOf(values) });
+    try {
+      const answers = await Promise.all(ids.map((orderId) => canceled(client, market, orderId)));
+      const lines = answers.map(
+        ({ status, orderId, reason }) => `${status.padEnd(10)} ${orderId}${reason === null ? '' : `: ${reason}`}\n`,
+      );
+      process.stdout.write(values.json ? jsonLine(answers) : lines.join(''));
+      return answers.every(({ status }) => status === 'Received') ? EXIT.done : EXIT.fault;
+    } finally {
+      client.close();
+    }
+  },
+};
+
+/** A refusal of the service is an answer too: the other orders have theirs. */
+async function canceled(client: RingbookClient, market: string, orderId: string): Promise<CancelAnswer> {
+  try {
+    const { status, reason } = await client.cancel(market, orderId);
+    return { orderId, status, reason };
+  } catch (error) {
+    if (!(error instanceof RingbookError) || error.status === null) throw error;
+    return { orderId, status: 'Rejected', reason: error.message };
+  }
+}
+
+interface CancelAnswer extends Pick<OperationResponse, 'orderId' | 'status'> {
+  readonly reason: string | null;
+}
+
 // `ringbook cancel-all`: dispatches a cancel of every order, or of those in one market.
 
 export const cancelAllCommand: Command = {
@@ -139,13 +193,13 @@ ${ADDRESS_HELP}
 
 example:
   ringbook cancel-all --as a
-  ringbook cancel-all 2 --as b
+  ringbook cancel-all ETH --as b
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, { ...ADDRESS_OPTIONS, ...SIGNER_OPTIONS });
     const [market] = positionals;
-    if (positionals.length > 1 || (market !== undefined && parseAssetId(market) === null)) {
-      throw usageError('cancel-all takes one market or none: ringbook cancel-all 2 --as a');
+    if (positionals.length > 1) {
+      throw usageError('cancel-all takes one market or none: ringbook cancel-all ETH --as a');
     }
     const client = new RingbookClient({ oms: checkAddresses(values.oms, 'oms'), ...signersOf(values) });
     try {

@@ -9,7 +9,6 @@
  */
 import type { SideWord, TimeInForce } from '../client/canonical.ts';
 import type { MarketTicket, OrderTicket, TriggerTicket } from '../client/signed-actions.ts';
-import { parseAssetId } from '../core/ids.ts';
 import { type parseOptions, positiveInteger, usageError } from './command.ts';
 
 export const TICKET_OPTIONS = {
@@ -22,6 +21,7 @@ export const TICKET_OPTIONS = {
   'trigger-above': { type: 'string' },
   'trigger-below': { type: 'string' },
   parent: { type: 'string' },
+  id: { type: 'string' },
   account: { type: 'string', default: '1' },
   margin: { type: 'boolean', default: false },
   'reduce-only': { type: 'boolean', default: false },
@@ -29,7 +29,8 @@ export const TICKET_OPTIONS = {
 
 type Values = ReturnType<typeof parseOptions<typeof TICKET_OPTIONS>>['values'];
 
-export const TICKET_HELP = `  --price P          limit price, human units
+export const TICKET_HELP = `  MARKET             the symbol of the market's asset, or its id: ETH or 2
+  --price P          limit price, human units
   --market           take what the book has, now, instead of --price
   --amount USD       with --market, in place of QUANTITY: spend or fetch this much
   --cap N            with --market: the most USD a buy of QUANTITY may spend, or the most base
@@ -39,6 +40,7 @@ export const TICKET_HELP = `  --price P          limit price, human units
   --trigger-above P  wait for a trade at P or above
   --trigger-below P  wait for a trade at P or below
   --parent ID        with a trigger: released only as far as order ID has filled
+  --id ID            the id of the order, once in its market  (default: a random one)
   --account N        sub-account            (default 1)
   --margin           open or change a margin position instead of moving balances
   --reduce-only      with --margin: only shrink the position, never grow or flip it`;
@@ -51,7 +53,8 @@ export function ticketOf(positionals: readonly string[], values: Values): OrderT
   if (market === undefined || positionals.length !== (isQuoteSized ? 2 : 3)) {
     throw usageError('order takes a side, a quantity and a market: ringbook order buy 0.5 2 --price 3000 --as a');
   }
-  const common = { ...nameOf(sideWord, market), ...targetOf(values), ...triggerOf(values) };
+  const id = values.id === undefined ? {} : { orderId: values.id };
+  const common = { ...nameOf(sideWord, market), ...id, ...targetOf(values), ...triggerOf(values) };
   if (!values.market) return { ...common, ...limitOf(values), quantity: quantity ?? '' };
   const fillOrKill = fillOrKillOf(values);
   const { amount, cap } = values;
@@ -64,9 +67,7 @@ function nameOf(sideWord: string | undefined, market: string): Pick<OrderTicket,
   const sides: Readonly<Record<string, SideWord>> = { buy: 'Buy', sell: 'Sell' };
   const side = sides[sideWord ?? ''];
   if (side === undefined) throw usageError(`the side is buy or sell, not "${sideWord}"`);
-  const assetId = parseAssetId(market);
-  if (assetId === null) throw usageError(`"${market}" is no market: give the index of its asset, e.g. 2`);
-  return { assetId, side };
+  return { assetId: market, side };
 }
 
 function targetOf(values: Values): Pick<OrderTicket, 'target' | 'reduceOnly'> {

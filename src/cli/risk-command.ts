@@ -14,6 +14,7 @@ import {
   TOKEN_HELP,
   usageError,
 } from './command.ts';
+import { textTable } from './table.ts';
 
 /** Digits after the point that a table shows: the rest is cut off. */
 const SHOWN_DECIMALS = 2;
@@ -23,14 +24,6 @@ const ACCOUNTS_MAX = 1_000;
 function shortened(decimal: string): string {
   const point = decimal.indexOf('.');
   return point < 0 ? decimal : decimal.slice(0, point + 1 + SHOWN_DECIMALS);
-}
-
-/** Columns as wide as their widest cell, numbers of `right` aligned to the right. */
-export function riskTable(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const cell = (text: string, column: number): string =>
-    right.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
-  return rows.map((row) => `${row.map(cell).join('  ').trimEnd()}\n`).join('');
 }
 
 /** @param onlyLiquidated leaves out accounts that are at risk, but not under liquidation. */
@@ -46,7 +39,7 @@ export function atRiskTable({ count, shielded, accounts }: AccountsAtRisk, onlyL
   const head = `accounts at risk ${count}, shielded ${shielded}, listed ${listed.length}\n`;
   if (rows.length === 0) return head;
   const titles = ['account', 'surplus', 'requirement', 'liquidation', 'positions (market: size @ liquidation price)'];
-  return head + riskTable([titles, ...rows], new Set([1, 2]));
+  return head + textTable([titles, ...rows], new Set([1, 2]));
 }
 
 function stateOf(liquidation: AccountsAtRisk['accounts'][number]['liquidation']): string {
@@ -79,7 +72,7 @@ export function backstopTable({ account, capital, subAccounts }: Backstop): stri
     [...row.positions].map(([asset, base]) => `${asset}: ${shortened(base)}`).join(', '),
     `${row.sourceUser}/${row.sourceIndex}`,
   ]);
-  return head + riskTable([titles, ...rows], new Set([0, 2, 3, 4, 5, 6]));
+  return head + textTable([titles, ...rows], new Set([0, 2, 3, 4, 5, 6]));
 }
 
 const VIEWS: Readonly<Record<string, (operator: OperatorClient, limit: number) => Promise<string>>> = {

@@ -14,8 +14,8 @@ import {
   positiveInteger,
   usageError,
 } from './command.ts';
-import { riskTable } from './risk-command.ts';
 import { SIGNER_HELP, SIGNER_OPTIONS, signersOf, writeRequest } from './signer-options.ts';
+import { textTable } from './table.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
@@ -67,7 +67,7 @@ export function signersTable({ masterWeight, signers, thresholds, configNonce }:
     signer.maxSigningWindowNs === null ? '-' : `${signer.maxSigningWindowNs / 1_000_000_000n} s`,
   ]);
   const master = ['the key of the account', String(masterWeight), '-', '-'];
-  const table = riskTable([['signer', 'weight', 'until', 'window'], master, ...rows], new Set([1]));
+  const table = textTable([['signer', 'weight', 'until', 'window'], master, ...rows], new Set([1]));
   const { low, medium, high } = thresholds;
   return `${table}orders and logins need ${low}, transfers and settlements ${medium}, withdrawals and signers ${high}; config nonce ${configNonce}\n`;
 }

@@ -16,7 +16,7 @@ import {
   TOKEN_HELP,
   usageError,
 } from './command.ts';
-import { riskTable } from './risk-command.ts';
+import { textTable } from './table.ts';
 import { CAUSES, type CauseRow, explainTail, type LatencyTail } from './tail-causes.ts';
 import { decodeEntries, type Path, pathsOf, type ThreadTrace, type TraceEntry } from './tail-paths.ts';
 
@@ -89,7 +89,7 @@ export function causeTable({ late, boundUs, causes }: LatencyTail): string {
   ]);
   const titles = ['cause', 'answers', 'time', 'worst, ms', ''];
   const head = `${late} answers took ${ms(boundUs)} ms or more\n`;
-  return head + riskTable([titles, ...rows], new Set([1, 2, 3]));
+  return head + textTable([titles, ...rows], new Set([1, 2, 3]));
 }
 
 const PAUSES: readonly (readonly [number, string])[] = [
@@ -121,7 +121,7 @@ export function pauseTable(threads: readonly ThreadTrace[]): string {
     }),
   );
   if (rows.length === 0) return '';
-  return riskTable([['thread', 'pause', 'count', 'ms', 'p50', 'p99', 'longest'], ...rows], new Set([2, 3, 4, 5, 6]));
+  return textTable([['thread', 'pause', 'count', 'ms', 'p50', 'p99', 'longest'], ...rows], new Set([2, 3, 4, 5, 6]));
 }
 
 /** The whole report. @param boundUs null: the 99th percentile. */

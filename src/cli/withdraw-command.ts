@@ -18,8 +18,8 @@ import {
   parseOptions,
   usageError,
 } from './command.ts';
-import { riskTable } from './risk-command.ts';
 import { SIGNER_HELP, SIGNER_OPTIONS, signersOf, writeRequest } from './signer-options.ts';
+import { textTable } from './table.ts';
 
 const OPTIONS = {
   ...ADDRESS_OPTIONS,
@@ -80,7 +80,7 @@ export function withdrawalTable(rows: readonly Withdrawal[], form: 'hex' | 'deci
     shortAddress(target),
     approvals.length === 0 ? '-' : `${approvals.length} signed, until ${approvals[0]?.expiry}`,
   ]);
-  return riskTable([['nonce', 'state', 'amount', 'token', 'target', 'approvals'], ...lines], new Set([0, 2]));
+  return textTable([['nonce', 'state', 'amount', 'token', 'target', 'approvals'], ...lines], new Set([0, 2]));
 }
 
 /** How amounts are written. @throws CliError 64. */

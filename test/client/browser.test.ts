@@ -1,19 +1,24 @@
 // tier: full, 12 s
 /** The client in a browser: what bundlers take of its package has nothing of Node, and it trades from a page with a real node. */
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { type BuildOptions, build } from 'esbuild';
 import type { Browser } from 'playwright-core';
+import { bundleForBrowsers } from '../../packaging/browser-client.ts';
 import { browserOptions, launchBrowser, openPage } from '../support/browser.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const home = temporaryDirectory();
-mkdirSync(join(home, 'node_modules'));
-symlinkSync(resolve('packages/client'), join(home, 'node_modules/ringbook-client'));
+/** The package with the two modules of its root; what is packed is looked at by package.test.ts. */
+const PACKAGE = join(home, 'node_modules/ringbook-client');
+mkdirSync(join(PACKAGE, 'dist/client/browser'), { recursive: true });
+copyFileSync('packages/client/package.json', join(PACKAGE, 'package.json'));
+symlinkSync(resolve('dist/src/client/sdk.js'), join(PACKAGE, 'dist/client/sdk.js'));
+await bundleForBrowsers('dist/src/client', join(PACKAGE, 'dist/client/browser/sdk.js'));
 const PROGRAM = join(home, 'program.js');
 writeFileSync(PROGRAM, `import * as sdk from 'ringbook-client';\nglobalThis.sdk = sdk;\n`);
 

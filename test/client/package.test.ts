@@ -111,7 +111,14 @@ suite('the package of the client', () => {
 
   test('it has the compiled client with its types, and nothing of the server', () => {
     const paths = packed.files.map(({ path }) => path);
-    for (const path of ['LICENSE', 'README.md', 'package.json', 'dist/client/sdk.js', 'dist/client/sdk.d.ts']) {
+    for (const path of [
+      'LICENSE',
+      'README.md',
+      'package.json',
+      'dist/client/sdk.js',
+      'dist/client/sdk.d.ts',
+      'dist/client/browser/sdk.js',
+    ]) {
       assert.ok(paths.includes(path), path);
     }
     const others = paths.filter((path) => !/^dist\/(?:client|codec|core)\/[\w/-]+\.(?:js|d\.ts)$/.test(path));
