@@ -3,7 +3,7 @@
  * cluster and users with the rights of section 10. In temporary directories; killed with the test process.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -57,6 +57,7 @@ interface Server {
   readonly routePort: number;
   readonly configFile: string;
   readonly place: Place;
+  readonly store: string;
   child: ChildProcess | null;
 }
 
@@ -103,13 +104,10 @@ export class NatsServers {
       routePort: ports[3 * at + 2] ?? 0,
       configFile: join(directory, `nats${at + 1}.conf`),
       place: places[at] ?? HERE,
+      store: stores[`nats${at + 1}`] ?? join(directory, `nats${at + 1}`),
       child: null,
     }));
-    for (const server of servers)
-      writeFileSync(
-        server.configFile,
-        configOf(server, servers, stores[server.name] ?? join(directory, server.name), syncAlways),
-      );
+    for (const server of servers) writeFileSync(server.configFile, configOf(server, servers, syncAlways));
     writeFileSync(join(directory, 'rights.conf'), rightsOf(cluster));
     for (const user of USERS) writeFileSync(join(directory, user), `${user}:${user}-password\n`, { mode: 0o600 });
     const all = new NatsServers(cluster, directory, program, servers);
@@ -187,6 +185,13 @@ export class NatsServers {
     await ended;
   }
 
+  /** Its disk is replaced: what it has stored is gone. While it does not run. */
+  empty(name: string): void {
+    const { store } = this.#server(name);
+    rmSync(store, { recursive: true });
+    mkdirSync(store);
+  }
+
   pause(name: string): void {
     this.#server(name).child?.kill('SIGSTOP');
   }
@@ -210,7 +215,8 @@ export class NatsServers {
   }
 }
 
-function configOf(server: Server, all: readonly Server[], store: string, syncAlways: boolean): string {
+function configOf(server: Server, all: readonly Server[], syncAlways: boolean): string {
+  const { store } = server;
   if (!existsSync(store)) mkdirSync(store);
   const { host } = server.place;
   const routes = all.map(({ place, routePort }) => `nats://${place.host}:${routePort}`).join(', ');
