@@ -15,6 +15,12 @@ import {
   BatchCreate,
   BatchReplace,
   Body,
+  CancelAll,
+  CancelAllAfter,
+  CancelAllAfterAnswer,
+  CancelBatch,
+  CancelledOrder,
+  CancelsAnswer,
   Detail,
   Failure,
   Frame,
@@ -25,14 +31,16 @@ import {
   Timing,
 } from '../codec/generated/control-tables.ts';
 import { decodeAmend, decodeCancel, decodeCreate, decodeQuoteSet, decodeReplace } from '../codec/order-actions.ts';
+import type { UnsignedRequest } from '../codec/unsigned-cancels.ts';
 import type { AssetId } from '../core/ids.ts';
+import { SIDE } from '../core/order-terms.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { pascalCase, rejectName } from '../core/reject.ts';
 import { invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import { amendTable, cancelTable, createTable, quoteSetTable, replaceTable } from './generated/order-table-writers.ts';
 import type { ActionTiming, OperationResponse, QuoteSetResponse } from './replies.ts';
 import type { OrderAction, SignedAction, SignedQuotes } from './signed-actions.ts';
-import { listOf, tableOf } from './table-writer.ts';
+import { listOf, type TableMember, tableOf } from './table-writer.ts';
 
 /** The subprotocol of these frames. */
 export const BINARY_PROTOCOL = 'ringbook.fbs.v1';
@@ -55,6 +63,16 @@ export type BinaryReply =
   /** An error of the request, or with the request id 0 of the connection. */
   | { readonly kind: 'error'; readonly requestId: bigint; readonly error: RingbookError }
   | { readonly kind: 'shutdown'; readonly timestampNs: bigint }
+  /** Cancels are on their way. */
+  | { readonly kind: 'accepted'; readonly requestId: bigint; readonly timing: ActionTiming | null }
+  /** The dead-man timer as it runs now; null: none does. */
+  | {
+      readonly kind: 'timer';
+      readonly requestId: bigint;
+      readonly timeoutMs: number;
+      readonly firesAtNs: bigint | null;
+      readonly timing: ActionTiming | null;
+    }
   /** A batch was read: nothing to resolve. */
   | { readonly kind: 'notice' };
 
@@ -107,6 +125,35 @@ export function binaryBatch(
   return frameOf(builder, requestId, Body.BatchReplace, batch);
 }
 
+/** An unsigned request as a frame. @throws RingbookError INVALID_ARGUMENT for names that no table can hold. */
+export function unsignedRequest(requestId: bigint, request: UnsignedRequest): Uint8Array {
+  const builder = new Builder(FRAME_BYTES_START);
+  const text = (field: FieldLayout, value: string | null | undefined): TableMember[] =>
+    value == null ? [] : [[field, builder.createString(value)]];
+  if (request.kind === 'cancel-all') {
+    const { assetId, side, protectionGroup, quoteSetId, beforeNs } = request.scope;
+    const members = [
+      ...text(CancelAll.assetId, assetId),
+      ...text(CancelAll.protectionGroup, protectionGroup),
+      ...text(CancelAll.quoteSetId, quoteSetId),
+    ];
+    if (side !== undefined) members.push([CancelAll.side, side === SIDE.buy ? Side.Buy : Side.Sell]);
+    if (beforeNs !== null) members.push([CancelAll.maxTs, beforeNs]);
+    return frameOf(builder, requestId, Body.CancelAll, tableOf(builder, CancelAll.table, members));
+  }
+  if (request.kind === 'cancel-all-after') {
+    const timer = tableOf(builder, CancelAllAfter.table, [[CancelAllAfter.timeoutMs, request.timeoutMs]]);
+    return frameOf(builder, requestId, Body.CancelAllAfter, timer);
+  }
+  const { orderIds, assetId } = request.batch;
+  const names = orderIds.map((id) => tableOf(builder, CancelledOrder.table, text(CancelledOrder.orderId, id)));
+  const members: TableMember[] = [
+    [CancelBatch.orderIds, listOf(builder, names)],
+    ...text(CancelBatch.assetId, assetId),
+  ];
+  return frameOf(builder, requestId, Body.CancelBatch, tableOf(builder, CancelBatch.table, members));
+}
+
 function decoded<T>(decode: (bytes: Uint8Array, start: number, end: number) => Outcome<T>, body: string): T {
   const bytes = new TextEncoder().encode(body);
   const outcome = decode(bytes, 0, bytes.length);
@@ -140,6 +187,16 @@ export function readBinaryReply(bytes: Uint8Array): BinaryReply {
       return answerAt(requestId, at);
     case Body.QuoteSetAnswer:
       return quotesAt(requestId, at);
+    case Body.CancelsAnswer:
+      return { kind: 'accepted', requestId, timing: timingAt(at, CancelsAnswer.timing) };
+    case Body.CancelAllAfterAnswer:
+      return {
+        kind: 'timer',
+        requestId,
+        timeoutMs: reader.unsigned(at, CancelAllAfterAnswer.timeoutMs),
+        firesAtNs: reader.ulong(at, CancelAllAfterAnswer.firesAtNs) || null,
+        timing: timingAt(at, CancelAllAfterAnswer.timing),
+      };
     case Body.Failure:
       return { kind: 'error', requestId, error: errorAt(at) };
     case Body.Resync:
@@ -157,7 +214,7 @@ function answerAt(requestId: bigint, at: number): BinaryReply {
   if (action === undefined || (status !== Status.Received && status !== Status.Rejected)) {
     throw invalidResponse('answer', 'an unknown action or status');
   }
-  const timing = timingAt(at);
+  const timing = timingAt(at, Answer.timing);
   const common = {
     orderId: textAt(at, Answer.orderId) ?? '',
     processedAtNs: reader.ulong(at, Answer.processedAtNs),

@@ -9,8 +9,19 @@
  * asset and order id; a second one is rejected here before it is sent.
  */
 import { isJsonObject, type JsonObject, parseJsonObject } from '../codec/json-tree.ts';
-import type { AssetId } from '../core/ids.ts';
-import { BINARY_PROTOCOL, binaryBatch, binaryQuotes, binaryRequest, readBinaryReply } from './binary-control.ts';
+import { writeJson } from '../codec/json-writer.ts';
+import type { UnsignedRequest } from '../codec/unsigned-cancels.ts';
+import type { AssetId, OrderId } from '../core/ids.ts';
+import { SIDE } from '../core/order-terms.ts';
+import type { TimestampNs } from '../core/units.ts';
+import {
+  BINARY_PROTOCOL,
+  binaryBatch,
+  binaryQuotes,
+  binaryRequest,
+  readBinaryReply,
+  unsignedRequest,
+} from './binary-control.ts';
 import { type ConnectionEvents, ConnectionReport, ENVELOPE_PROTOCOL, readEnvelope } from './connection-events.ts';
 import { errorOfEnvelope, invalidArgument, invalidResponse, RingbookError } from './errors.ts';
 import type { Socket, SocketTarget } from './http-transport.ts';
@@ -79,12 +90,38 @@ const PROTOCOLS: Readonly<Record<ControlVersion, readonly string[]>> = {
   short: [ENVELOPE_PROTOCOL],
   binary: [BINARY_PROTOCOL],
 };
+const UNSIGNED_OF_RESPONSE: ReadonlyMap<string, UnsignedName> = new Map([
+  ['CancelAllResponse', 'CancelAll'],
+  ['CancelBatchResponse', 'CancelBatch'],
+  ['CancelAllAfterResponse', 'CancelAllAfter'],
+]);
+const UNSIGNED_DEADLINE_MS = 10_000;
+const SIDES = { Buy: SIDE.buy, Sell: SIDE.sell } as const;
 const BATCH_MAX = 50;
 
 interface ActionIdentity {
   readonly action: OrderAction;
   readonly assetId: string;
   readonly orderId: string;
+}
+
+/** Which orders a cancel of all of them means: those in every scope that is given. */
+export interface CancelAllScope {
+  readonly assetId?: string;
+  readonly side?: 'Buy' | 'Sell';
+  readonly protectionGroup?: string;
+  readonly quoteSetId?: string;
+  /** Orders that are strictly older. */
+  readonly beforeNs?: bigint;
+}
+
+type UnsignedName = 'CancelAll' | 'CancelBatch' | 'CancelAllAfter';
+
+interface PendingUnsigned {
+  /** @param firesAtNs of a timer; null for none. */
+  resolve(firesAtNs: bigint | null): void;
+  reject(error: RingbookError): void;
+  readonly timer: ReturnType<typeof setTimeout>;
 }
 
 interface Pending<Response = OperationResponse> {
@@ -106,6 +143,8 @@ export class ControlConnection {
   readonly #onError: (error: RingbookError) => void;
   readonly #pending = new Map<string, Pending>();
   readonly #pendingQuotes = new Map<string, Pending<QuoteSetResponse>>();
+  /** Unsigned requests without a reply, by request id, in v0 by name. */
+  readonly #unsigned = new Map<string, PendingUnsigned>();
   #report: ConnectionReport;
   #lastRequest = 0;
   readonly #ended: (() => void) | undefined;
@@ -175,7 +214,7 @@ export class ControlConnection {
 
   /** Number of actions sent without a reply. */
   get inFlight(): number {
-    return this.#pending.size + this.#pendingQuotes.size;
+    return this.#pending.size + this.#pendingQuotes.size + this.#unsigned.size;
   }
 
   /**
@@ -241,6 +280,78 @@ export class ControlConnection {
     return this.#version === 'v0' ? identity : `${requestId}|${identity}`;
   }
 
+  /**
+   * Cancels all orders of the user that are in every scope which is given, and with them what this connection has sent
+   * before and what is not in its market yet. Not signed.
+   *
+   * @throws RingbookError: the service's, as of `send`. On v0 a refusal is a CLIENT_TIMEOUT and an `onError`.
+   */
+  async cancelAll(scope: CancelAllScope = {}): Promise<void> {
+    const { assetId = null, side, protectionGroup, quoteSetId, beforeNs = null } = scope;
+    const body = {
+      asset_id: assetId,
+      ...(side === undefined ? {} : { side }),
+      ...(protectionGroup === undefined ? {} : { protection_group: protectionGroup }),
+      ...(quoteSetId === undefined ? {} : { quote_set_id: quoteSetId }),
+      max_ts: beforeNs,
+    };
+    const wanted = {
+      assetId: assetId as AssetId | null,
+      beforeNs: beforeNs as TimestampNs | null,
+      ...(side === undefined ? {} : { side: SIDES[side] }),
+      ...(protectionGroup === undefined ? {} : { protectionGroup }),
+      ...(quoteSetId === undefined ? {} : { quoteSetId }),
+    };
+    await this.#sendUnsigned('CancelAll', writeJson(body), { kind: 'cancel-all', scope: wanted });
+  }
+
+  /** Cancels up to 50 orders by their ids; unknown ones are ignored. As `cancelAll`. */
+  async cancelBatch(orderIds: readonly string[], assetId: string | null = null): Promise<void> {
+    const batch = {
+      orderIds: orderIds as readonly OrderId[],
+      asked: orderIds.length,
+      assetId: assetId as AssetId | null,
+    };
+    const body = writeJson({ order_ids: orderIds, asset_id: assetId });
+    await this.#sendUnsigned('CancelBatch', body, { kind: 'cancel-batch', batch });
+  }
+
+  /**
+   * Starts the user's dead-man timer, or starts it again; 0 ends it. As `cancelAll`.
+   *
+   * @returns when it fires, on the clock of the node; null: no timer runs.
+   */
+  async cancelAllAfter(timeoutMs: number): Promise<bigint | null> {
+    const body = writeJson({ timeout_ms: timeoutMs });
+    return this.#sendUnsigned('CancelAllAfter', body, { kind: 'cancel-all-after', timeoutMs });
+  }
+
+  #sendUnsigned(name: UnsignedName, body: string, request: UnsignedRequest): Promise<bigint | null> {
+    const requestId = this.#nextRequestId();
+    const frame =
+      this.#version === 'binary'
+        ? unsignedRequest(BigInt(requestId), request)
+        : this.#jsonFrame(requestId, `{"${name}Request":${body}}`);
+    this.#checkSendable(requestId, []);
+    const key = this.#version === 'v0' ? name : requestId;
+    if (this.#unsigned.has(key)) throw invalidArgument(`${name} is already in flight`);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#unsigned.delete(key);
+        reject(new RingbookError({ code: 'CLIENT_TIMEOUT', message: `no answer to ${name}` }));
+      }, UNSIGNED_DEADLINE_MS);
+      this.#unsigned.set(key, { resolve, reject, timer });
+      this.#socket?.send(frame);
+    });
+  }
+
+  #takeUnsigned(key: string): PendingUnsigned | undefined {
+    const pending = this.#unsigned.get(key);
+    if (pending !== undefined) clearTimeout(pending.timer);
+    this.#unsigned.delete(key);
+    return pending;
+  }
+
   close(): void {
     this.#hasEnded = true;
     this.#ended?.();
@@ -298,6 +409,8 @@ export class ControlConnection {
         const key = this.#quotesKey(String(reply.requestId), { ...reply, setId: reply.response.setId });
         taken(this.#pendingQuotes, key)?.resolve(reply.response);
       }
+      if (reply.kind === 'accepted') this.#takeUnsigned(String(reply.requestId))?.resolve(null);
+      if (reply.kind === 'timer') this.#takeUnsigned(String(reply.requestId))?.resolve(reply.firesAtNs);
       if (reply.kind !== 'answer') return;
       const { action, assetId, response } = reply;
       this.#take(this.#key(String(reply.requestId), { action, orderId: response.orderId, assetId }))?.resolve(response);
@@ -332,6 +445,11 @@ export class ControlConnection {
   /** @param requestId null in v0. Frames without `response`, such as a batch's acknowledgment, are not replies. */
   #answered(requestId: string | null, frame: JsonObject): void {
     const [tag, content] = frame.size === 1 ? ([...frame][0] ?? []) : [];
+    const unsigned = UNSIGNED_OF_RESPONSE.get(tag ?? '');
+    if (unsigned !== undefined && isJsonObject(content)) {
+      const firesAtNs = content.get('fires_at_ns');
+      this.#takeUnsigned(requestId ?? unsigned)?.resolve(typeof firesAtNs === 'bigint' ? firesAtNs : null);
+    }
     const action = ACTION_OF_RESPONSE.get(tag ?? '');
     if ((action === undefined && tag !== 'QuoteSetResponse') || !isJsonObject(content)) return;
     const assetId = content.get('asset_id');
@@ -363,7 +481,9 @@ export class ControlConnection {
       this.#version !== 'v0' && requestId !== null && key.startsWith(`${requestId}|`);
     const keys = [...this.#pending.keys(), ...this.#pendingQuotes.keys()].filter(isOfRequest);
     for (const key of keys) (this.#take(key) ?? taken(this.#pendingQuotes, key))?.reject(refusal);
-    if (keys.length > 0) return;
+    const unsigned = requestId === null ? undefined : this.#takeUnsigned(requestId);
+    unsigned?.reject(refusal);
+    if (keys.length > 0 || unsigned !== undefined) return;
     this.#report.announceError(refusal);
     this.#onError(refusal);
   }
@@ -377,6 +497,7 @@ export class ControlConnection {
     const error = this.#report.error ?? new RingbookError({ code: 'CONNECTION_CLOSED', message });
     for (const key of [...this.#pending.keys()]) this.#take(key)?.reject(error);
     for (const key of [...this.#pendingQuotes.keys()]) taken(this.#pendingQuotes, key)?.reject(error);
+    for (const key of [...this.#unsigned.keys()]) this.#takeUnsigned(key)?.reject(error);
   }
 }
 

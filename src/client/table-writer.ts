@@ -43,7 +43,7 @@ export const DETAILS_TYPE: Readonly<Record<OrderDetails['kind'], number>> = {
 /**
  * A field with its value: of a scalar the value, of a reference the offset that the builder gave, 0 for an absent one.
  */
-type Entry = readonly [field: FieldLayout, value: number | bigint | boolean];
+export type TableMember = readonly [field: FieldLayout, value: number | bigint | boolean];
 /** The offset of something that was written. */
 type Offset = number;
 
@@ -131,7 +131,7 @@ export function coSignersOrNone(builder: Builder, signers: readonly AdditionalSi
 }
 
 function coSignerTable(builder: Builder, { scheme, key, signature }: AdditionalSigner): Offset {
-  const references: Entry[] = [
+  const references: TableMember[] = [
     [CoSigner.key, builder.createByteVector(key)],
     [CoSigner.signature, builder.createByteVector(signature)],
   ];
@@ -149,7 +149,7 @@ export function listOf(builder: Builder, items: readonly Offset[]): Offset {
  * Writes a table, the widest fields first, so that none is lost between them. What it refers to was written before; values
  * that are a field's initial one stay absent.
  */
-export function tableOf(builder: Builder, layout: TableLayout, entries: readonly Entry[]): Offset {
+export function tableOf(builder: Builder, layout: TableLayout, entries: readonly TableMember[]): Offset {
   builder.startObject(layout.fields.length);
   for (const [field, value] of entries.toSorted(([a], [b]) => b.alignment - a.alignment))
     addField(builder, field, value);

@@ -35,16 +35,30 @@ import { JsonCursor } from './json-cursor.ts';
 import { lenient, type ObjectShape, objectShape } from './json-shape.ts';
 import { CREATE_LISTS, REPLACE_LISTS } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
+import { readUnsigned } from './unsigned-cancels.ts';
 
 type AnyShape = ObjectShape<string>;
 
-export type PreviewKind = 'create' | 'replace' | 'cancel' | 'amend' | 'quotes' | 'batch-create' | 'batch-replace';
+export type PreviewKind =
+  | 'create'
+  | 'replace'
+  | 'cancel'
+  | 'amend'
+  | 'quotes'
+  | 'batch-create'
+  | 'batch-replace'
+  | 'cancel-all'
+  | 'cancel-batch'
+  | 'cancel-all-after';
 
 export type ActionPreview = FrameHead & NamedOrders;
 
 interface NamedOrders {
   readonly kind: PreviewKind;
-  /** One for a single action; those of a batch in order of submission, at most BATCH_ITEMS_MAX. */
+  /**
+   * One for a single action; those of a batch in order of submission, at most BATCH_ITEMS_MAX; of a cancel of listed orders
+   * without their market, and none of one of all orders.
+   */
   readonly orders: readonly Correlation[];
 }
 
@@ -56,6 +70,9 @@ const KIND: Readonly<Record<Tag, PreviewKind>> = {
   BatchReplaceRequest: 'batch-replace',
   AmendOrderRequest: 'amend',
   QuoteSetRequest: 'quotes',
+  CancelAllRequest: 'cancel-all',
+  CancelBatchRequest: 'cancel-batch',
+  CancelAllAfterRequest: 'cancel-all-after',
 };
 
 /** Of each action its wrapper, the member of it with the terms, and these. */
@@ -129,6 +146,11 @@ function previewData(cursor: JsonCursor, isLast: boolean): NamedOrders | null {
 
 function previewKind(cursor: JsonCursor, kind: PreviewKind, isLast: boolean): NamedOrders | null {
   if (kind === 'batch-create' || kind === 'batch-replace') return previewBatch(cursor, kind);
+  if (kind === 'cancel-batch') return previewCancelBatch(cursor);
+  if (kind === 'cancel-all' || kind === 'cancel-all-after') {
+    cursor.skipValue();
+    return cursor.hasFailed ? null : { kind, orders: [] };
+  }
   const order = previewOrder(cursor, kind, isLast);
   return order === null ? null : { kind, orders: [order] };
 }
@@ -150,6 +172,18 @@ function previewBatch(cursor: JsonCursor, kind: 'batch-create' | 'batch-replace'
     while (cursor.nextMember(LISTS) !== null) readItems();
   }
   return cursor.hasFailed || orders.length === 0 ? null : { kind, orders };
+}
+
+function previewCancelBatch(cursor: JsonCursor): NamedOrders | null {
+  const read = readUnsigned(cursor, 'CancelBatchRequest');
+  if (read?.kind !== 'cancel-batch') return null;
+  const orders = read.batch.orderIds.map((orderId): Correlation => ({ action: 'cancel', orderId, assetText: '' }));
+  return { kind: 'cancel-batch', orders };
+}
+
+/** Whether it takes away and adds nothing: it overtakes what waits, but for what names the same order. */
+export function isUrgent({ kind }: Pick<ActionPreview, 'kind'>): boolean {
+  return kind === 'cancel' || kind === 'cancel-all' || kind === 'cancel-batch' || kind === 'cancel-all-after';
 }
 
 /** @returns null when the cursor has failed, or the order or its asset is not there. */

@@ -10,8 +10,11 @@
  * A frame that is not sound is `malformed` with its request id, if the frame itself can be read. A sound one with an
  * invalid field is malformed with the orders that it names, as far as their ids can be repeated.
  */
+import type { AssetId } from '../core/ids.ts';
 import { ACTION_BYTES_MAX } from '../core/limits.ts';
+import { SIDE, type Side as SideCode } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
+import { isOfOtherUnit, OTHER_UNIT_TEXT, type TimestampNs } from '../core/units.ts';
 import type { ActionPreview, PreviewKind } from './action-preview.ts';
 import {
   type BinaryFrame,
@@ -29,10 +32,15 @@ import {
   BatchReplace,
   Body,
   Cancel,
+  CancelAll,
+  CancelAllAfter,
+  CancelBatch,
+  CancelledOrder,
   Create,
   Frame,
   QuoteSet,
   Replace,
+  Side,
 } from './generated/control-tables.ts';
 import { amendAt, cancelAt, createAt, quoteSetAt, replaceAt } from './generated/order-tables.ts';
 import {
@@ -45,7 +53,10 @@ import {
   type ReplaceRequest,
 } from './order-actions.ts';
 import { distinctOrders, type OrderBatch, wholeBatch } from './order-batches.ts';
-import { STRING_DECODED_MAX } from './signed-text.ts';
+import { PROTECTION_GROUP_NAME, QUOTE_SET_ID } from './shapes/order-shapes.ts';
+import type { Shape } from './shapes/shape-kit.ts';
+import { assetIn, STRING_DECODED_MAX } from './signed-text.ts';
+import { cancelBatchOf, given, timeoutOf } from './unsigned-cancels.ts';
 
 const UNSOUND: Reject = reject('INVALID_REQUEST', 'the frame is no FlatBuffers message of schemas/control.fbs');
 const NO_REQUEST: Reject = reject('INVALID_REQUEST', 'the body is no request', 'body');
@@ -57,6 +68,9 @@ const KIND_OF: Readonly<Record<number, PreviewKind>> = {
   [Body.QuoteSet]: 'quotes',
   [Body.BatchCreate]: 'batch-create',
   [Body.BatchReplace]: 'batch-replace',
+  [Body.CancelAll]: 'cancel-all',
+  [Body.CancelBatch]: 'cancel-batch',
+  [Body.CancelAllAfter]: 'cancel-all-after',
 };
 
 /** Decodes the frame in bytes[start … end), of at most BODY_BYTES_MAX bytes. Never throws; an unreadable frame is `malformed`. */
@@ -85,9 +99,12 @@ export function previewBinaryFrame(bytes: Uint8Array): ActionPreview | null {
   if (frame === 0) return null;
   const type = reader.unsigned(frame, Frame.bodyType);
   const kind = KIND_OF[type];
-  const { correlations: orders, isAllFound } = namedOrders(type, reader.referred(frame, Frame.body));
+  const at = reader.referred(frame, Frame.body);
+  const requestId = reader.ulong(frame, Frame.requestId);
+  if (kind === 'cancel-all' || kind === 'cancel-all-after') return { kind, version: 'binary', requestId, orders: [] };
+  const { correlations: orders, isAllFound } = kind === 'cancel-batch' ? namedCancels(at) : namedOrders(type, at);
   if (kind === undefined || !isAllFound || orders.length === 0) return null;
-  return { kind, version: 'binary', requestId: reader.ulong(frame, Frame.requestId), orders };
+  return { kind, version: 'binary', requestId, orders };
 }
 
 /** @returns null for a body that is no request. */
@@ -103,6 +120,12 @@ function bodyAt(type: number, at: number): ControlBody | null {
       return { kind: 'amend', request: checkedAmend(amendAt(at), frameFault()) };
     case Body.QuoteSet:
       return { kind: 'quotes', request: checkedQuoteSet(quoteSetAt(at), frameFault()) };
+    case Body.CancelAll:
+      return cancelAllAt(at);
+    case Body.CancelBatch:
+      return cancelBatchAt(at);
+    case Body.CancelAllAfter:
+      return cancelAllAfterAt(at);
     case Body.BatchCreate:
       return { kind: 'batch-create', batch: batchAt(at, 'orders', BatchCreate.orders, createRequestAt) };
     case Body.BatchReplace:
@@ -113,6 +136,74 @@ function bodyAt(type: number, at: number): ControlBody | null {
     default:
       return null;
   }
+}
+
+// ---- unsigned requests, as shapes read those of JSON
+
+const SIDE_OF: Readonly<Record<number, SideCode>> = { [Side.Buy]: SIDE.buy, [Side.Sell]: SIDE.sell };
+
+function cancelAllAt(at: number): ControlBody {
+  const side = reader.unsigned(at, CancelAll.side);
+  if (side !== Side.Unset && SIDE_OF[side] === undefined) invalidMember('side', 'expected one of Buy, Sell');
+  const maxNs = reader.ulong(at, CancelAll.maxTs) as TimestampNs;
+  if (isOfOtherUnit(maxNs)) invalidMember('max_ts', OTHER_UNIT_TEXT);
+  const scope = {
+    assetId: optionalAssetAt(at, CancelAll.assetId),
+    beforeNs: maxNs === 0n ? null : maxNs,
+    ...given({
+      side: SIDE_OF[side] ?? null,
+      protectionGroup: optionalTextAt(at, CancelAll.protectionGroup, 'protection_group', PROTECTION_GROUP_NAME),
+      quoteSetId: optionalTextAt(at, CancelAll.quoteSetId, 'quote_set_id', QUOTE_SET_ID),
+    }),
+  };
+  return { kind: 'cancel-all', scope };
+}
+
+function cancelBatchAt(at: number): ControlBody {
+  const count = reader.count(at, CancelBatch.orderIds);
+  if (count === 0 || count > CancelBatch.orderIds.most) invalidMember('order_ids', 'expected 1 to 50 values');
+  const texts: string[] = [];
+  for (let index = 0; index < Math.min(count, CancelBatch.orderIds.most); index += 1) {
+    const text = reader.text(reader.item(at, CancelBatch.orderIds, index), CancelledOrder.orderId, STRING_DECODED_MAX);
+    if (text === null) invalidMember('order_ids', 'expected a text');
+    texts.push(text ?? '');
+  }
+  return { kind: 'cancel-batch', batch: cancelBatchOf(texts, optionalAssetAt(at, CancelBatch.assetId)) };
+}
+
+function cancelAllAfterAt(at: number): ControlBody {
+  const timeout = timeoutOf(reader.unsigned(at, CancelAllAfter.timeoutMs));
+  if (!timeout.ok) refuseFrame(timeout.reject);
+  return { kind: 'cancel-all-after', timeoutMs: timeout.ok ? timeout.value : 0 };
+}
+
+/** The ids that a cancel of listed orders names, as previewFrame gives them. */
+function namedCancels(at: number): Pick<MalformedBody, 'correlations' | 'isAllFound'> {
+  const correlations: Correlation[] = [];
+  for (const item of itemsAt(at, CancelBatch.orderIds)) {
+    const orderId = reader.text(item, CancelledOrder.orderId, STRING_DECODED_MAX);
+    if (orderId !== null) correlations.push({ action: 'cancel', orderId, assetText: '' });
+  }
+  return { correlations, isAllFound: correlations.length > 0 };
+}
+
+function optionalAssetAt(at: number, field: FieldLayout): AssetId | null {
+  if (reader.placeOf(at, field) === 0) return null;
+  const asset = assetIn(reader.text(at, field, STRING_DECODED_MAX) ?? '');
+  if (asset === null) invalidMember('asset_id', 'expected an asset id');
+  return asset?.id ?? null;
+}
+
+function optionalTextAt(at: number, field: FieldLayout, name: string, shape: Shape<string>): string | null {
+  if (reader.placeOf(at, field) === 0) return null;
+  const text = reader.text(at, field, STRING_DECODED_MAX);
+  if (text === null || !new RegExp(String(shape['pattern']), 'u').test(text))
+    invalidMember(name, 'expected another text');
+  return text;
+}
+
+function invalidMember(name: string, message: string): void {
+  refuseFrame(reject('INVALID_REQUEST', message, name));
 }
 
 function createRequestAt(at: number): CreateRequest {

@@ -14,6 +14,8 @@ import {
   Action,
   Answer,
   Body,
+  CancelAllAfterAnswer,
+  CancelsAnswer,
   Detail,
   Failure,
   Frame,
@@ -25,7 +27,7 @@ import {
   Status,
   Submitted,
 } from './generated/control-tables.ts';
-import { NOT_APPLIED, type OperationView } from './operation-replies.ts';
+import { NOT_APPLIED, type OperationView, type UnsignedView } from './operation-replies.ts';
 
 const ACTION: Readonly<Record<Exclude<ControlAction, 'quotes'>, number>> = {
   create: Action.Create,
@@ -88,13 +90,27 @@ function quoteSetAnswer(requestId: bigint, view: OperationView, assetText: strin
   return writer.finish();
 }
 
-function writeTiming(at: number, field: FieldLayout, { hops = null }: OperationView): void {
+function writeTiming(at: number, field: FieldLayout, { hops = null }: Pick<OperationView, 'hops'>): void {
   if (hops?.isTimed !== true) return;
   writer.struct(
     at,
     field,
     TIMING.map((hop) => hops.timeOf(hop) ?? 0n),
   );
+}
+
+/** The answer to an unsigned request (UNS-01). */
+export function binaryUnsigned(requestId: bigint, timestampNs: TimestampNs, done: UnsignedView): Uint8Array {
+  if (done.kind !== 'cancel-all-after') {
+    const at = begin(requestId, timestampNs, Body.CancelsAnswer, CancelsAnswer.table);
+    writeTiming(at, CancelsAnswer.timing, done);
+    return writer.finish();
+  }
+  const at = begin(requestId, timestampNs, Body.CancelAllAfterAnswer, CancelAllAfterAnswer.table);
+  writer.unsigned(at, CancelAllAfterAnswer.timeoutMs, done.timeoutMs);
+  if (done.firesAtNs !== null) writer.ulong(at, CancelAllAfterAnswer.firesAtNs, done.firesAtNs);
+  writeTiming(at, CancelAllAfterAnswer.timing, done);
+  return writer.finish();
 }
 
 /** A batch was read: an answer to each of its orders follows (CTL-06). */

@@ -37,6 +37,7 @@ import {
 } from './order-actions.ts';
 import { CREATE_LISTS, type OrderBatch, REPLACE_LISTS, readBatchCreate, readBatchReplace } from './order-batches.ts';
 import { STRING_DECODED_MAX } from './signed-text.ts';
+import { readUnsigned, type UnsignedRequest } from './unsigned-cancels.ts';
 
 /** The single actions, each with its own response. */
 export type ControlAction = 'create' | 'replace' | 'cancel' | 'amend' | 'quotes';
@@ -66,7 +67,8 @@ export type ControlBody =
   | { readonly kind: 'amend'; readonly request: AmendRequest }
   | { readonly kind: 'quotes'; readonly request: QuoteSetRequest }
   | { readonly kind: 'batch-create'; readonly batch: OrderBatch<CreateRequest> }
-  | { readonly kind: 'batch-replace'; readonly batch: OrderBatch<ReplaceRequest> };
+  | { readonly kind: 'batch-replace'; readonly batch: OrderBatch<ReplaceRequest> }
+  | UnsignedRequest;
 
 export interface MalformedBody {
   readonly kind: 'malformed';
@@ -104,6 +106,9 @@ const TAGS = [
   'BatchReplaceRequest',
   'AmendOrderRequest',
   'QuoteSetRequest',
+  'CancelAllRequest',
+  'CancelBatchRequest',
+  'CancelAllAfterRequest',
 ] as const;
 export type Tag = (typeof TAGS)[number];
 export const TAGGED: ObjectShape<Tag> = choiceShape(TAGS);
@@ -117,6 +122,9 @@ export const FRAME: ObjectShape<Tag | EnvelopeMember> = objectShape('refuse', [
   'BatchReplaceRequest?',
   'AmendOrderRequest?',
   'QuoteSetRequest?',
+  'CancelAllRequest?',
+  'CancelBatchRequest?',
+  'CancelAllAfterRequest?',
   'type?',
   'channel?',
   'request_id?',
@@ -255,6 +263,10 @@ function readBody(cursor: JsonCursor, tag: Tag, isLong: boolean): ControlBody | 
       const request = readQuoteSet(cursor);
       return request === null ? null : { kind: 'quotes', request };
     }
+    case 'CancelAllRequest':
+    case 'CancelBatchRequest':
+    case 'CancelAllAfterRequest':
+      return readUnsigned(cursor, tag);
     case 'BatchCreateRequest': {
       const batch = readBatchCreate(cursor);
       return batch === null ? null : { kind: 'batch-create', batch };

@@ -65,11 +65,12 @@ export class FlatWriter {
     return at;
   }
 
-  /** A scalar of 1 or 2 bytes. */
+  /** A scalar of 1, 2 or 4 bytes. */
   unsigned(table: number, field: FieldLayout, value: number): void {
     const at = this.#mark(table, field);
     if (field.bytes === 1) this.#bytes[at] = value;
-    else this.#u16[at >> 1] = value;
+    else if (field.bytes === 2) this.#u16[at >> 1] = value;
+    else this.#u32[at >> 2] = value;
   }
 
   ulong(table: number, field: FieldLayout, value: bigint): void {

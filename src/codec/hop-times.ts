@@ -64,6 +64,8 @@ export class ActionHops {
   #sentMs = 0;
   /** Messages without an acknowledgement. */
   #unacknowledged = 1;
+  /** Of a timed batch the hops of each order, by its index. */
+  readonly #ofItems = new Map<number, ActionHops>();
   /** Orders of a batch without an answer, and of those with one the accepted. */
   #unanswered = 0;
   #items = 0;
@@ -154,9 +156,34 @@ export class ActionHops {
     this.#count(this.#accepted === 0 || this.#accepted === this.#items ? result : 'partial');
   }
 
+  /**
+   * The hops of one order of a batch whose client requested the times (UNS-03); of any other batch its own. Its
+   * acknowledgement is one of the batch.
+   */
+  ofItem(index: number): ActionHops {
+    const nowNs = this.#nowNs;
+    if (nowNs === null) return this;
+    let item = this.#ofItems.get(index);
+    if (item === undefined) {
+      item = new ItemHops(this, nowNs);
+      this.#ofItems.set(index, item);
+    }
+    return item;
+  }
+
+  /** One order of a batch has passed a hop; recorded if the client requested the times. */
+  itemPassed(index: number, hop: Hop): void {
+    if (this.#nowNs !== null) this.ofItem(index).pass(hop);
+  }
+
   /** The market's time of a timed action; its fills follow within microseconds. */
   takenAt(takenNs: TimestampNs): void {
-    this.#times?.set(HOP.taken, takenNs);
+    this.recordAt(HOP.taken, takenNs);
+  }
+
+  /** The time of a hop that was passed before or elsewhere. */
+  protected recordAt(hop: Hop, timeNs: TimestampNs): void {
+    this.#times?.set(hop, timeNs);
   }
 
   /** Null for a hop that the action did not reach, and for every hop unless the client requested the times. */
@@ -188,6 +215,22 @@ export class ActionHops {
     // After a stage its end is the time of the answer.
     const nowMs = isSent ? this.#lastMs : meter.nowMs();
     meter.answered(this.#action, result, nsOf(nowMs - this.#readMs), this.#asset);
+  }
+}
+
+/** Of one order of a batch: its times. The batch is what is counted and traced. */
+class ItemHops extends ActionHops {
+  readonly #batch: ActionHops;
+
+  constructor(batch: ActionHops, nowNs: () => TimestampNs) {
+    super(0, null, nowNs);
+    this.#batch = batch;
+    const readNs = batch.timeOf(HOP.read);
+    if (readNs !== null) this.recordAt(HOP.read, readNs);
+  }
+
+  override acknowledged(): void {
+    this.#batch.acknowledged();
   }
 }
 

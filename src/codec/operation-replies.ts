@@ -70,7 +70,7 @@ function responseMembers(view: OperationView): string {
   return `"order_id":${quote(view.orderId)},${verdict(view.reject)},"processed_at_ns":${view.processedNs}${timing(view)}`;
 }
 
-function timing({ hops = null }: OperationView): string {
+function timing({ hops = null }: Pick<OperationView, 'hops'>): string {
   return hops?.isTimed === true ? `,"timing":${hops.timing()}` : '';
 }
 
@@ -113,8 +113,8 @@ function verdict(reject: Reject | null): string {
 }
 
 /** The reply to a batch over REST (wire.md 7.7), in order of submission. */
-export function batchReply(results: readonly Pick<OperationView, 'orderId' | 'reject'>[]): string {
-  const items = results.map(({ orderId, reject }) => `{"order_id":${quote(orderId)},${verdict(reject)}}`);
+export function batchReply(results: readonly Pick<OperationView, 'orderId' | 'reject' | 'hops'>[]): string {
+  const items = results.map((view) => `{"order_id":${quote(view.orderId)},${verdict(view.reject)}${timing(view)}}`);
   return `{"results":[${items.join(',')}]}`;
 }
 
@@ -129,6 +129,39 @@ export function controlResponse(
   const response = `{${members}${detailMember(view.reject)}}`;
   const frame = `{"${RESPONSE_TAG[action]}":{"response":${response},"asset_id":${quote(assetText)}}}`;
   return address.version === 0 ? frame : controlEnvelope(address, view.processedNs, frame, null);
+}
+
+/** What became of an unsigned request; its timer as it runs now. */
+export type UnsignedView = Pick<OperationView, 'hops'> &
+  (
+    | { readonly kind: 'cancel-all' | 'cancel-batch' }
+    | { readonly kind: 'cancel-all-after'; readonly timeoutMs: number; readonly firesAtNs: TimestampNs | null }
+  );
+
+const UNSIGNED_TAG: Readonly<Record<UnsignedView['kind'], string>> = {
+  'cancel-all': 'CancelAllResponse',
+  'cancel-batch': 'CancelBatchResponse',
+  'cancel-all-after': 'CancelAllAfterResponse',
+};
+
+/** The members of the REST reply to an unsigned request, and its times. */
+function unsignedMembers(done: UnsignedView): string {
+  const members =
+    done.kind === 'cancel-all-after'
+      ? `"timeout_ms":${done.timeoutMs},"fires_at_ns":${done.firesAtNs}`
+      : '"status":"accepted"';
+  return `${members}${timing(done)}`;
+}
+
+/** The reply over REST (wire.md 7.8). */
+export function unsignedReply(done: UnsignedView): string {
+  return `{${unsignedMembers(done)}}`;
+}
+
+/** The same on `/control` (UNS-01). */
+export function controlUnsigned(address: ControlAddress, timestampNs: TimestampNs, done: UnsignedView): string {
+  const frame = `{"${UNSIGNED_TAG[done.kind]}":{${unsignedMembers(done)}}}`;
+  return address.version === 0 ? frame : controlEnvelope(address, timestampNs, frame, null);
 }
 
 /** A batch was accepted for processing: a reply for each of its orders follows (wire.md 10.2, CTL-06). */

@@ -57,6 +57,11 @@ function readerOf<Inside>(shape: Shape<unknown, Inside>): (cursor: JsonCursor) =
   return read as (cursor: JsonCursor) => Inside;
 }
 
+/** Reads one value of a shape at the cursor, which holds the fault of one that is none. */
+export function readShape<Inside>(cursor: JsonCursor, shape: Shape<unknown, Inside>): Inside {
+  return readerOf(shape)(cursor);
+}
+
 /** Reads bytes[start … end) as one value of a shape. @returns INVALID_REQUEST with the member of the first fault. */
 export function decodeShape<Inside>(
   shape: Shape<unknown, Inside>,

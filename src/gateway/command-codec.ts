@@ -8,7 +8,7 @@ import { assert } from '../core/assert.ts';
 import type { OrderId, UserId } from '../core/ids.ts';
 import { type HashKey, hashId } from '../core/key-words.ts';
 import { QUOTE_TEXT_BYTES_MAX, SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
-import { ORDER_END, type OrderEnd, TRIGGER } from '../core/order-terms.ts';
+import { ORDER_END, type OrderEnd, type Side, TRIGGER } from '../core/order-terms.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { createBytes, NO_BOUND, writeCreateHash, writeRoom } from '../order/order-codec.ts';
@@ -203,6 +203,8 @@ interface CancelAll {
   /** 0n: every order. */
   readonly beforeNs: bigint;
   readonly end: OrderEnd;
+  /** Null: both. */
+  readonly side: Side | null;
 }
 
 export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp: Omit<Stamp, 'key'>): void {
@@ -217,7 +219,7 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
     marketIndex,
     user,
     end,
-    sideOnly: 0,
+    sideOnly: cancelled.side === null ? 0 : cancelled.side + 1,
     protectionGroup: 0,
   });
 }

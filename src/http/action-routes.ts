@@ -16,6 +16,7 @@ import {
   REPLACE_REQUEST,
 } from '../codec/shapes/order-shapes.ts';
 import { must } from '../core/assert.ts';
+import { HOP } from '../core/hops.ts';
 import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Reject, RejectName } from '../core/reject.ts';
@@ -315,8 +316,10 @@ function batchRoute(kind: SignedBatch['kind'], { decode, ...route }: BatchAction
     reply: BATCH_RESPONSE,
     errors: ['TIMEOUT_UNKNOWN_STATE'],
     cost: 'bulk',
-    read: ({ body }, { services }): Outcome<TimedBatch> => {
-      const hops = services.newHops(false);
+    read: ({ head, body }, { services }): Outcome<TimedBatch> => {
+      const options = actionOptionsOf(head);
+      if (!options.ok) return options;
+      const hops = services.newHops(options.value.isTimed);
       const asked = decode(body);
       if (!asked.ok) return asked;
       hops.parsedBatch(kind, asked.value.batch.requests.length);
@@ -328,12 +331,13 @@ function batchRoute(kind: SignedBatch['kind'], { decode, ...route }: BatchAction
     fault: ({ fault }) => fault,
     serve: ({ services: { entry } }, call, { user }, { batch, hops }) => {
       const origin = { user, connection: entry.newConnection(), isControl: false, hops };
-      const results: { readonly orderId: string; reject: Reject | null }[] = correlationsOf(batch).map(
-        ({ orderId }) => ({ orderId, reject: null }),
-      );
+      const results = correlationsOf(batch).map(({ orderId }, index): BatchItem => {
+        return { orderId, reject: null, hops: hops.isTimed ? hops.ofItem(index) : null };
+      });
       let left = results.length;
       entry.submitBatch(batch, origin, (index, { refusal }) => {
         must(results[index], 'an answer to an order of the batch').reject = refusal;
+        hops.itemPassed(index, HOP.answered);
         if (refusal !== null) call.countRefusal(refusal);
         left -= 1;
         if (left === 0) call.reply(batchReply(results));
@@ -341,6 +345,12 @@ function batchRoute(kind: SignedBatch['kind'], { decode, ...route }: BatchAction
       });
     },
   });
+}
+
+interface BatchItem {
+  readonly orderId: string;
+  reject: Reject | null;
+  readonly hops: ActionHops | null;
 }
 
 interface Urgency {

@@ -27,7 +27,7 @@
  * Order entry is in the gateway, decoding of frames in src/codec.
  */
 
-import { type ActionPreview, previewFrame } from '../codec/action-preview.ts';
+import { type ActionPreview, isUrgent, previewFrame } from '../codec/action-preview.ts';
 import { decodeBinaryFrame, previewBinaryFrame } from '../codec/binary-frame.ts';
 import {
   type ControlBody,
@@ -37,10 +37,11 @@ import {
   type FrameHead,
   type MalformedBody,
 } from '../codec/control-frame.ts';
-import { errorFrame, isBeforeRules, responseFrame, submittedFrame } from '../codec/control-replies.ts';
+import { errorFrame, isBeforeRules, responseFrame, submittedFrame, unsignedFrame } from '../codec/control-replies.ts';
 import type { ActionHops } from '../codec/hop-times.ts';
 import { shortFault } from '../codec/operation-replies.ts';
 import { placeOfFault } from '../codec/order-batches.ts';
+import type { UnsignedRequest } from '../codec/unsigned-cancels.ts';
 import { must } from '../core/assert.ts';
 import {
   FRAME_COUNT_WAITING_IN_CROWD_MAX,
@@ -53,11 +54,13 @@ import {
   PREVIEWS_PER_TURN_MAX,
   QUICK_TEXT_BYTES_MAX,
 } from '../core/limits.ts';
+import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
-import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
+import type { ActionOrigin, SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { DisconnectGroup } from '../gateway/orders/entry/disconnect-group.ts';
-import type { ActionAnswer } from '../gateway/orders/entry/pending-requests.ts';
+import { OvertakenCreates } from '../gateway/orders/entry/overtaken-creates.ts';
+import type { ActionAnswer, PreparedCreate } from '../gateway/orders/entry/pending-requests.ts';
 import type { ControlActionOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { StreamChannel } from './channel.ts';
@@ -66,6 +69,7 @@ import { assetOfItem, assetOfRequest, correlationOf, correlationsOf, costOf } fr
 import type { OmsConnection, UserStreams } from './oms-streams.ts';
 import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
+import { assetOfUnsigned, carryOut, costOfUnsigned, isUnsignedRequest, type UnsignedDone } from './unsigned-actions.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
 
 export interface ControlPeer extends OmsConnection {
@@ -86,17 +90,27 @@ interface WaitingFrames {
   readonly source: WorkSource;
   /** Cancels, which overtake the others. */
   readonly cancels: WorkSource;
+  /** Creates that a cancel of all orders may overtake. */
+  readonly overtaken: OvertakenCreates;
   /** How many of the waiting frames name an order that they create or replace, by its id. */
   readonly orders: Map<string, number>;
 }
 
 type ControlSocket = StreamSocket<ControlPeer>;
-type BatchBody = Extract<ControlBody, { readonly batch: unknown }>;
+type BatchBody = Extract<ControlBody, { readonly kind: 'batch-create' | 'batch-replace' }>;
 
 const NO_ORDERS: readonly Correlation[] = [];
+const TOO_MANY_SWEEPS: Reject = reject(
+  'SERVICE_UNAVAILABLE',
+  'too many cancels of all orders wait for what they have overtaken',
+);
 const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
 const SESSION_ENDED: Reject = reject('UNAUTHORIZED', 'the session is over');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
+
+interface Overtakable extends Required<Pick<ActionOrigin, 'isOvertaken'>> {
+  readonly end: () => void;
+}
 
 interface ControlParts {
   readonly services: GatewayServices;
@@ -166,6 +180,7 @@ export class ControlConnections {
     const group = options.endsWithConnection ? new DisconnectGroup() : null;
     const waiting = {
       ...{ frames: 0, bytes: 0, source: new WorkSource(), cancels: new WorkSource() },
+      overtaken: new OvertakenCreates(),
       orders: new Map<string, number>(),
     };
     return { ...base, connection, options, group, answers: new StreamChannel(), waiting };
@@ -203,7 +218,7 @@ export class ControlConnections {
       return;
     }
     const preview = this.#mayPreview(byteLength) ? previewOf(socket.data, bytes) : undefined;
-    if (preview?.kind === 'cancel') this.#takeCancel(socket, bytes, preview);
+    if (preview != null && isUrgent(preview)) this.#takeCancel(socket, bytes, preview);
     else this.#wait(socket, bytes, preview, waiting.source);
   }
 
@@ -242,7 +257,8 @@ export class ControlConnections {
     if (!this.#makeRoom(socket, byteLength)) return;
     const { waiting } = socket.data;
     const frame = bytes.slice();
-    const isOrder = preview === undefined || (preview !== null && preview.kind !== 'cancel');
+    const isOrder = preview === undefined || (preview !== null && !isUrgent(preview));
+    const number = isOrder ? waiting.overtaken.begin() : 0;
     const named = isOrder && preview !== undefined ? preview.orders : NO_ORDERS;
     this.#countWaiting(socket, 1, byteLength);
     countOrders(waiting.orders, named, 1);
@@ -250,9 +266,10 @@ export class ControlConnections {
       this.#countWaiting(socket, -1, -byteLength);
       countOrders(waiting.orders, named, -1);
       if (socket.state === 'open') socket.guarded(work);
+      if (isOrder) waiting.overtaken.end(number);
     };
     const sinceMs = this.#turns.since().realMs;
-    const read = taken(() => this.#received(socket, frame, sinceMs));
+    const read = taken(() => this.#received(socket, frame, sinceMs, number));
     const refuse = taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame), sinceMs));
     const lane = laneOf(byteLength, isOrder ? 'order' : preview === null ? 'other' : 'cancel');
     this.#turns.wait(lane, byteLength, isOrder ? { read, refuse, source } : { read, source });
@@ -260,7 +277,7 @@ export class ControlConnections {
 
   /** What is no order after all is read. */
   #overdue(socket: ControlSocket, frame: Uint8Array, preview: ActionPreview | null, sinceMs: number): void {
-    if (preview === null || preview.kind === 'cancel') this.#received(socket, frame, sinceMs);
+    if (preview === null || isUrgent(preview)) this.#received(socket, frame, sinceMs);
     else this.#shed(socket, preview, frame.byteLength);
   }
 
@@ -343,8 +360,11 @@ export class ControlConnections {
     else this.#waiting.delete(socket);
   }
 
-  /** @param sinceMs since when its bytes may have waited. */
-  #received(socket: ControlSocket, bytes: Uint8Array, sinceMs: number): void {
+  /**
+   * @param sinceMs since when its bytes may have waited.
+   * @param number of a frame that has waited, for OvertakenCreates; 0: of none.
+   */
+  #received(socket: ControlSocket, bytes: Uint8Array, sinceMs: number, number = 0): void {
     if (!this.#streams.hasSession(socket)) {
       this.#dismissEnded(socket, previewOf(socket.data, bytes));
       return;
@@ -359,16 +379,20 @@ export class ControlConnections {
       this.#refuse(socket, address, frame, bytes.byteLength);
       return;
     }
+    if (isUnsignedRequest(frame)) {
+      this.#cancel(socket, address, frame, bytes.byteLength, hops);
+      return;
+    }
     const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
     if (isBatch) hops.parsedBatch(frame.kind, frame.batch.items.length);
     else hops.parsed(frame.kind, assetOfRequest(frame).id);
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
-    if (!isBatch) this.#act(socket, address, frame, notPaid, hops);
+    if (!isBatch) this.#act(socket, address, frame, notPaid, hops, number);
     else {
       const { fault } = frame.batch;
       const whole = isShort(address) || fault !== null ? (notPaid ?? fault) : null;
-      if (whole === null) this.#actOnAll(socket, address, batchOf(frame), notPaid, hops);
+      if (whole === null) this.#actOnAll(socket, address, batchOf(frame), notPaid, hops, number);
       else {
         // Rejected as a whole, and charged (AMB-104).
         this.#sendError(socket, address, isShort(address) ? shortRefusal(frame, whole) : whole);
@@ -430,7 +454,55 @@ export class ControlConnections {
     socket.finish(1013, 'rate_limited');
   }
 
-  #act(socket: ControlSocket, address: FrameHead, action: SignedEntry, refusal: Reject | null, hops: ActionHops): void {
+  /** A cancel that the session alone authorizes: answered once it is on its way, or as a whole with an error frame. */
+  #cancel(socket: ControlSocket, address: FrameHead, request: UnsignedRequest, bytes: number, hops: ActionHops): void {
+    hops.parsed(request.kind, assetOfUnsigned(request));
+    const { user, waiting } = socket.data;
+    const notPaid = this.#services.entry.admit(user, costOfUnsigned(request));
+    const isAll = request.kind === 'cancel-all';
+    const refusal = notPaid ?? (isAll && waiting.overtaken.isFull ? TOO_MANY_SWEEPS : null);
+    let done: UnsignedDone | null = null;
+    const answered = ({ refusal: why, processedAtNs }: ActionAnswer): void => {
+      hops.answered(why);
+      if (why !== null) this.#sendError(socket, address, isShort(address) ? shortFault(why, null, null) : why);
+      else if (done !== null) {
+        this.#streams.deliverBytes(socket.data.answers, unsignedFrame(address, processedAtNs, { ...done, hops }));
+      }
+    };
+    const told = this.#late?.once(answered) ?? answered;
+    const answer = (outcome: Outcome<UnsignedDone>): void => {
+      if (outcome.ok) done = outcome.value;
+      told({ refusal: outcome.ok ? null : outcome.reject, processedAtNs: this.#services.nowNs() });
+    };
+    if (refusal !== null) answer(rejected(refusal));
+    // What a cancel of all orders overtakes of its connection goes with it.
+    else if (carryOut(this.#services, user, request, hops, answer) && isAll) waiting.overtaken.sweep(request.scope);
+    if (notPaid !== null) this.#chargeNotPaid(socket, address, notPaid, bytes);
+  }
+
+  /**
+   * @param number of a frame that has waited; 0: of none.
+   * @returns for each create whether it was overtaken, and what ends that.
+   */
+  #overtakable({ waiting }: ControlPeer, number: number): Overtakable {
+    const { overtaken } = waiting;
+    const frame = number === 0 ? overtaken.begin() : number;
+    if (number !== 0) overtaken.join(number);
+    const isOvertaken = ({ market, terms }: PreparedCreate): boolean => {
+      const { side, creationNs } = terms;
+      return overtaken.isTaken(frame, { assetId: market.definition.assetId, side, creationNs, protectionGroup: null });
+    };
+    return { isOvertaken, end: () => overtaken.end(frame) };
+  }
+
+  #act(
+    socket: ControlSocket,
+    address: FrameHead,
+    action: SignedEntry,
+    refusal: Reject | null,
+    hops: ActionHops,
+    number: number,
+  ): void {
     const { user, byCoSigners, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
     const correlation = correlationOf(action);
@@ -438,12 +510,17 @@ export class ControlConnections {
       this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#services.nowNs() }, hops);
       return;
     }
-    const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group };
+    const { isOvertaken, end } = this.#overtakable(socket.data, number);
+    const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group, isOvertaken };
     const answered = (answer: ActionAnswer): void => {
       this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
     };
-    this.#services.entry.submit(action, origin, this.#late?.once(answered) ?? answered);
+    const told = this.#late?.once(answered) ?? answered;
+    this.#services.entry.submit(action, origin, (answer) => {
+      end();
+      told(answer);
+    });
   }
 
   /** The acknowledgement means that every order will be answered, not that any is accepted. */
@@ -453,6 +530,7 @@ export class ControlConnections {
     batch: SignedBatch,
     refusal: Reject | null,
     hops: ActionHops,
+    number: number,
   ): void {
     const { user, connection, group } = socket.data;
     const correlations = correlationsOf(batch);
@@ -461,7 +539,8 @@ export class ControlConnections {
     let isSignedByAnother = false;
     const ofItem = isShort(address) ? { ...address, isShort: false } : address;
     const tell = (index: number, answer: ActionAnswer): void => {
-      this.#tell(socket, ofItem, must(correlations[index], 'an answer to an order of the batch'), answer);
+      const ofOrder = hops.isTimed ? hops.ofItem(index) : null;
+      this.#tell(socket, ofItem, must(correlations[index], 'an answer to an order of the batch'), answer, ofOrder);
       hops.itemAnswered(answer.refusal, assetOfItem(batch, index));
       left -= 1;
       if (answer.refusal?.code === 'SIGNER_MISMATCH') isSignedByAnother = true;
@@ -471,7 +550,14 @@ export class ControlConnections {
       const late = this.#late;
       const answers = late === null ? null : correlations.map((_, at) => late.once((answer) => tell(at, answer)));
       const answered = answers === null ? tell : (at: number, answer: ActionAnswer) => answers[at]?.(answer);
-      this.#services.entry.submitBatch(batch, { user, connection, isControl: true, group, hops }, answered);
+      const { isOvertaken, end } = this.#overtakable(socket.data, number);
+      let unsettled = correlations.length;
+      const origin = { user, connection, isControl: true, group, hops, isOvertaken };
+      this.#services.entry.submitBatch(batch, origin, (at, answer) => {
+        unsettled -= 1;
+        if (unsettled === 0) end();
+        answered(at, answer);
+      });
       return;
     }
     const answer = { refusal, processedAtNs: this.#services.nowNs() };

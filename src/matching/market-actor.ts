@@ -380,6 +380,7 @@ export class MarketShardActor implements Actor {
   #onNote(market: HostedMarket, kind: number): void {
     assert(market.isOpen, 'commands reach a market only after it was restored');
     if (kind === COMMAND_NOTE.timed) market.output.takenNs = this.#wiring.clock.nowNs();
+    else if (kind === COMMAND_NOTE.overtaken) market.engine.cancelNext();
     else market.engine.deferDepth(kind === COMMAND_NOTE.batchBegins);
   }
 

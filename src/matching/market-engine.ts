@@ -138,6 +138,8 @@ export class MarketEngine {
   /** One raw quote unit in the engine's money scale. */
   readonly #quoteUnit: bigint;
   readonly #ordersMax: number;
+  /** A note has come that the next create was overtaken. */
+  #isNextOvertaken = false;
   readonly #expiredPerPoll: number;
   readonly #expired: ExpiredOrders;
   readonly #uncrossing: Uncrossing;
@@ -219,6 +221,8 @@ export class MarketEngine {
    * MMP_FROZEN of a member of a group that is frozen, INVALID_ORDER of a group that does not exist (MMP-02, MMP-03).
    */
   create(command: NewOrderCommand): void {
+    const isOvertaken = this.#isNextOvertaken;
+    this.#isNextOvertaken = false;
     this.#begin(command.receivedHigh, command.receivedLow);
     if (this.#book.expiries.isBehind) this.#expired.beforeCreate(command);
     const refusal = this.#refusalOf(command);
@@ -227,16 +231,24 @@ export class MarketEngine {
       return;
     }
     if (command.triggerKind !== TRIGGER.none) {
-      this.#createWaiting(command);
+      const waiting = this.#createWaiting(command);
+      if (isOvertaken && waiting !== NONE) this.#cancelOne(waiting, 0, ORDER_END.userRequested);
       return;
     }
-    if (lacksRoom(this.#book, command)) {
+    if (!isOvertaken && lacksRoom(this.#book, command)) {
       this.#events.createRefused(0, command, REJECT_CODE.REDUCE_ONLY_WOULD_INCREASE);
       return;
     }
     // After this point the command must succeed: the id is consumed.
     const index = this.#accept(command);
     const sequence = this.#book.orders.sequenceOf(index);
+    // mutant: overtaken-create
+    if (isOvertaken) {
+      this.#events.accepted(sequence, command, 0);
+      this.#book.end(index, ORDER_END.userRequested);
+      this.#book.commitDepth();
+      return;
+    }
     // mutant: post-only
     if ((command.flags & ORDER_FLAG.postOnly) !== 0 && this.#book.wouldTake(index, command.price)) {
       if (command.protectionGroup !== 0) this.#book.protection.leave(index);
@@ -252,13 +264,18 @@ export class MarketEngine {
     this.#book.commitDepth();
   }
 
-  /** Creates an order with a trigger, with or without a parent; it enters the trigger book. */
-  #createWaiting(command: NewOrderCommand): void {
+  /** The next create is canceled with its admission, before it matches anything (UNS-01). */
+  cancelNext(): void {
+    this.#isNextOvertaken = true;
+  }
+
+  /** Creates an order with a trigger, with or without a parent; it enters the trigger book. @returns NONE: it was refused. */
+  #createWaiting(command: NewOrderCommand): number {
     const parent = command.parentIdBytes === 0 ? null : this.#lookup.parentOf(command, this.#triggers);
     const isParent = typeof parent === 'number';
     if (parent !== null && (!isParent || !this.#triggers.mayActivate(parent, command.quantity))) {
       this.#events.createRefused(0, command, isParent ? REJECT_CODE.INVALID_ORDER : parent.refusal);
-      return;
+      return NONE;
     }
     const { orders } = this.#book;
     const index = this.#accept(command);
@@ -266,6 +283,7 @@ export class MarketEngine {
     const money = moneyOf(command, this.#quoteUnit);
     this.#events.accepted(orders.sequenceOf(index), command, parent === null ? 0 : orders.sequenceOf(parent));
     this.#triggers.accept(index, { kind, price, money, parent, state: TRIGGER_STATE.dormant, released: 0 });
+    return index;
   }
 
   /**
@@ -330,6 +348,7 @@ export class MarketEngine {
 
   #isInScope(index: number, { sideOnly, protectionGroup }: CancelAllCommand): boolean {
     const { orders } = this.#book;
+    // mutant: cancel-all-of-a-side
     if (sideOnly !== 0 && sideOnly - 1 !== orders.sideOf(index)) return false;
     if (protectionGroup === 0) return true;
     return orders.hasMark(index, MARK.isMember) && this.#book.protection.groupOf(index).slot === protectionGroup;

@@ -13,6 +13,8 @@ export const COMMAND_NOTE = {
   batchEnds: 2,
   /** The acknowledgement of the next command contains the time at which the market took it up. */
   timed: 3,
+  /** The next create is canceled with its admission: a cancel of all orders of its user has overtaken it (UNS-01). */
+  overtaken: 4,
 } as const;
 
 type CommandNoteKind = (typeof COMMAND_NOTE)[keyof typeof COMMAND_NOTE];

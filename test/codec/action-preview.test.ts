@@ -43,6 +43,7 @@ function namedBy(bytes: Uint8Array): unknown {
     return { kind, version, requestId, orders: correlationsOf({ kind, requests: decoded.batch.items }) };
   if (kind === 'batch-replace')
     return { kind, version, requestId, orders: correlationsOf({ kind, requests: decoded.batch.items }) };
+  if (kind === 'cancel-all' || kind === 'cancel-batch' || kind === 'cancel-all-after') return assert.fail(kind);
   return { kind, version, requestId, orders: [correlationOf(decoded)] };
 }
 

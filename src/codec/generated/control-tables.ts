@@ -428,6 +428,71 @@ export const QuoteSet: QuoteSetFields & { readonly table: TableLayout } = {
   table: { name: 'QuoteSet', vtableBytes: 38, bytes: 80, fields: Object.values(QUOTE_SET_FIELDS) },
 };
 
+interface CancelAllFields {
+  readonly assetId: FieldLayout;
+  readonly side: FieldLayout;
+  readonly protectionGroup: FieldLayout;
+  readonly quoteSetId: FieldLayout;
+  readonly maxTs: FieldLayout;
+}
+
+const CANCEL_ALL_FIELDS: CancelAllFields = {
+  assetId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  side: { slot: 6, at: 24, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protectionGroup: { slot: 8, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  quoteSetId: { slot: 10, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  maxTs: { slot: 12, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** Cancels all orders that are in every scope which is given; without any, all orders. Not signed. */
+export const CancelAll: CancelAllFields & { readonly table: TableLayout } = {
+  ...CANCEL_ALL_FIELDS,
+  table: { name: 'CancelAll', vtableBytes: 14, bytes: 32, fields: Object.values(CANCEL_ALL_FIELDS) },
+};
+
+interface CancelledOrderFields {
+  readonly orderId: FieldLayout;
+}
+
+const CANCELLED_ORDER_FIELDS: CancelledOrderFields = {
+  orderId: { slot: 4, at: 4, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+export const CancelledOrder: CancelledOrderFields & { readonly table: TableLayout } = {
+  ...CANCELLED_ORDER_FIELDS,
+  table: { name: 'CancelledOrder', vtableBytes: 6, bytes: 8, fields: Object.values(CANCELLED_ORDER_FIELDS) },
+};
+
+interface CancelBatchFields {
+  readonly orderIds: FieldLayout;
+  readonly assetId: FieldLayout;
+}
+
+const CANCEL_BATCH_FIELDS: CancelBatchFields = {
+  orderIds: { slot: 4, at: 4, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CancelledOrder.table], most: 50, entryBytes: 0 },
+  assetId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** Cancels orders by their ids; unknown ones are ignored. Not signed. */
+export const CancelBatch: CancelBatchFields & { readonly table: TableLayout } = {
+  ...CANCEL_BATCH_FIELDS,
+  table: { name: 'CancelBatch', vtableBytes: 8, bytes: 16, fields: Object.values(CANCEL_BATCH_FIELDS) },
+};
+
+interface CancelAllAfterFields {
+  readonly timeoutMs: FieldLayout;
+}
+
+const CANCEL_ALL_AFTER_FIELDS: CancelAllAfterFields = {
+  timeoutMs: { slot: 4, at: 4, kind: 'scalar', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** Starts the dead-man timer of the user, or starts it again; 0 ends it. Not signed. */
+export const CancelAllAfter: CancelAllAfterFields & { readonly table: TableLayout } = {
+  ...CANCEL_ALL_AFTER_FIELDS,
+  table: { name: 'CancelAllAfter', vtableBytes: 6, bytes: 8, fields: Object.values(CANCEL_ALL_AFTER_FIELDS) },
+};
+
 /** When the action passed each hop, nanoseconds of the node's clock; 0 for a hop that it did not reach. */
 export const Timing = {
   bytes: 40,
@@ -534,6 +599,38 @@ export const QuoteSetAnswer: QuoteSetAnswerFields & { readonly table: TableLayou
   table: { name: 'QuoteSetAnswer', vtableBytes: 36, bytes: 96, fields: Object.values(QUOTE_SET_ANSWER_FIELDS) },
 };
 
+interface CancelsAnswerFields {
+  readonly timing: FieldLayout;
+}
+
+const CANCELS_ANSWER_FIELDS: CancelsAnswerFields = {
+  timing: { slot: 4, at: 8, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** The cancels of a CancelAll or CancelBatch are on their way; `/orders` publishes what becomes of each order. */
+export const CancelsAnswer: CancelsAnswerFields & { readonly table: TableLayout } = {
+  ...CANCELS_ANSWER_FIELDS,
+  table: { name: 'CancelsAnswer', vtableBytes: 6, bytes: 48, fields: Object.values(CANCELS_ANSWER_FIELDS) },
+};
+
+interface CancelAllAfterAnswerFields {
+  readonly timeoutMs: FieldLayout;
+  readonly firesAtNs: FieldLayout;
+  readonly timing: FieldLayout;
+}
+
+const CANCEL_ALL_AFTER_ANSWER_FIELDS: CancelAllAfterAnswerFields = {
+  timeoutMs: { slot: 4, at: 4, kind: 'scalar', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  firesAtNs: { slot: 6, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  timing: { slot: 8, at: 16, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+};
+
+/** The answer to a CancelAllAfter. */
+export const CancelAllAfterAnswer: CancelAllAfterAnswerFields & { readonly table: TableLayout } = {
+  ...CANCEL_ALL_AFTER_ANSWER_FIELDS,
+  table: { name: 'CancelAllAfterAnswer', vtableBytes: 10, bytes: 56, fields: Object.values(CANCEL_ALL_AFTER_ANSWER_FIELDS) },
+};
+
 interface SubmittedFields {
 }
 
@@ -627,6 +724,11 @@ export const Body = {
   Amend: 11,
   QuoteSet: 12,
   QuoteSetAnswer: 13,
+  CancelAll: 14,
+  CancelBatch: 15,
+  CancelAllAfter: 16,
+  CancelsAnswer: 17,
+  CancelAllAfterAnswer: 18,
 } as const;
 
 interface FrameFields {
@@ -640,7 +742,7 @@ const FRAME_FIELDS: FrameFields = {
   requestId: { slot: 4, at: 8, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
   timestampNs: { slot: 6, at: 16, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
   bodyType: { slot: 8, at: 24, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  body: { slot: 10, at: 4, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Create.table, Replace.table, Cancel.table, BatchCreate.table, BatchReplace.table, Answer.table, Submitted.table, Failure.table, Shutdown.table, Resync.table, Amend.table, QuoteSet.table, QuoteSetAnswer.table], most: 0, entryBytes: 0 },
+  body: { slot: 10, at: 4, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Create.table, Replace.table, Cancel.table, BatchCreate.table, BatchReplace.table, Answer.table, Submitted.table, Failure.table, Shutdown.table, Resync.table, Amend.table, QuoteSet.table, QuoteSetAnswer.table, CancelAll.table, CancelBatch.table, CancelAllAfter.table, CancelsAnswer.table, CancelAllAfterAnswer.table], most: 0, entryBytes: 0 },
 };
 
 export const Frame: FrameFields & { readonly table: TableLayout } = {

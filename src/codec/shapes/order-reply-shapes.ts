@@ -39,7 +39,7 @@ import { Type } from './type-builder.ts';
 
 const HOP = nullable(NANOSECONDS);
 
-const ACTION_TIMING: Shape<unknown, ActionTiming> = named(
+export const ACTION_TIMING: Shape<unknown, ActionTiming> = named(
   'ActionTiming',
   "When the action passed each hop, on the node's clock; null for one that it did not reach",
   open({
@@ -115,6 +115,7 @@ export const BATCH_RESPONSE: Shape<unknown, { readonly results: readonly BatchRe
         order_id: TEXT,
         status: words('Received', 'Rejected'),
         reason: nullable(described(TEXT, 'an error code in PascalCase')),
+        timing: unread(optional(described(ACTION_TIMING, 'only for who asked for it'))),
       }),
     ),
   }),

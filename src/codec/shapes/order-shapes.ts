@@ -13,6 +13,7 @@ import {
   QUOTE_SET_ID_BYTES_MAX,
   QUOTES_PER_SIDE_MAX,
 } from '../../core/limits.ts';
+import type { TimestampNs } from '../../core/units.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,
   type AdditionalSigner,
@@ -110,13 +111,11 @@ const FEE_LIMIT = Type.Integer({
 });
 
 /** The name of a protection group (MMP-01). */
-const PROTECTION_GROUP: Shape<string> = readAs(
-  'protection group',
-  Type.String({
-    pattern: `^[A-Za-z0-9+/=_\\-.:]{1,${PROTECTION_GROUP_BYTES_MAX}}$`,
-    description: `a protection group of yours in this market: 1 to ${PROTECTION_GROUP_BYTES_MAX} characters of an order id`,
-  }),
-);
+export const PROTECTION_GROUP_NAME: Shape<string> = Type.String({
+  pattern: `^[A-Za-z0-9+/=_\\-.:]{1,${PROTECTION_GROUP_BYTES_MAX}}$`,
+  description: `a protection group of yours in this market: 1 to ${PROTECTION_GROUP_BYTES_MAX} characters of an order id`,
+});
+const PROTECTION_GROUP: Shape<string> = readAs('protection group', PROTECTION_GROUP_NAME);
 
 export const ORDER: Shape = named(
   'Order',
@@ -356,6 +355,32 @@ export const CANCEL_BATCH_REQUEST: Shape<unknown, CancelBatchRead> = named(
   'CancelBatchRequest',
   '1 to 50 ids, duplicates collapse; without `asset_id` in every market; a bare array of ids is read too',
   either(open({ order_ids: ORDER_IDS, asset_id: inside('asset', optional(nullable(ASSET_ID_GIVEN))) }), ORDER_IDS),
+);
+
+/** A cancel of all orders in a scope; null: of any. */
+export interface CancelAllRead {
+  readonly asset: SpelledAsset | null;
+  readonly side: 'Buy' | 'Sell' | null;
+  readonly protectionGroup: string | null;
+  readonly quoteSetId: string | null;
+  readonly maxNs: TimestampNs | null;
+}
+
+export const QUOTE_SET_ID: Shape<string> = Type.String({
+  pattern: `^(?!sys-)[A-Za-z0-9+/=_\\-.]{1,${QUOTE_SET_ID_BYTES_MAX}}$`,
+  description: 'the id of a quote set',
+});
+
+export const CANCEL_ALL_REQUEST: Shape<unknown, CancelAllRead> = named(
+  'CancelAllRequest',
+  'Cancels all orders that are in every scope which is given; without any, all orders',
+  closed({
+    asset_id: inside('asset', optional(nullable(ASSET_ID_GIVEN))),
+    side: optional(nullable(SIDE_WORDS)),
+    protection_group: optional(nullable(PROTECTION_GROUP_NAME)),
+    quote_set_id: optional(nullable(QUOTE_SET_ID)),
+    max_ts: inside('maxNs', optional(nullable(described(INSTANT, 'cancels orders strictly older than this')))),
+  }),
 );
 
 export const CANCEL_ALL_AFTER_REQUEST: Shape<unknown, { readonly timeoutMs: number }> = named(

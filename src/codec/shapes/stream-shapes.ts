@@ -1,11 +1,14 @@
 /** Frames of the private streams and of `/control`, and the error envelope (wire.md 5, 9, 10). */
 import { CANCEL_WORDS, REMOVAL_WORDS, ROLLBACK_WORDS } from '../../core/order-terms.ts';
 import { REJECT_CODE, type RejectName } from '../../core/reject.ts';
-import { OPERATION_RESPONSE, QUOTE_SET_RESPONSE } from './order-reply-shapes.ts';
+import { ACTION_TIMING, OPERATION_RESPONSE, QUOTE_SET_RESPONSE } from './order-reply-shapes.ts';
 import {
   AMEND_REQUEST,
   BATCH_CREATE_REQUEST,
   BATCH_REPLACE_REQUEST,
+  CANCEL_ALL_AFTER_REQUEST,
+  CANCEL_ALL_REQUEST,
+  CANCEL_BATCH_REQUEST,
   CANCEL_REQUEST,
   CREATE_REQUEST,
   ORDER,
@@ -254,6 +257,9 @@ export const CONTROL_REQUEST: Shape = named(
     BatchReplaceRequest: BATCH_REPLACE_REQUEST,
     AmendOrderRequest: AMEND_REQUEST,
     QuoteSetRequest: QUOTE_SET_REQUEST,
+    CancelAllRequest: CANCEL_ALL_REQUEST,
+    CancelBatchRequest: CANCEL_BATCH_REQUEST,
+    CancelAllAfterRequest: CANCEL_ALL_AFTER_REQUEST,
   }),
 );
 export const CONTROL_REQUEST_V1: Shape = named(
@@ -275,9 +281,13 @@ const ANSWER = Type.Object({
   response: OPERATION_RESPONSE,
   asset_id: described(ASSET_ID_GIVEN, 'as the request spelt it'),
 });
+const CANCELS_ACCEPTED = Type.Object({
+  status: words('accepted'),
+  timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
+});
 export const CONTROL_ANSWER: Shape = named(
   'ControlAnswer',
-  'One answer an order, found by tag, `asset_id` and `order_id`; a batch is first acknowledged as a whole',
+  'One answer an order, found by tag, `asset_id` and `order_id`; a batch is first acknowledged as a whole; to an unsigned request the reply of its REST route',
   either(
     choice({
       CreateOrderResponse: ANSWER,
@@ -287,6 +297,13 @@ export const CONTROL_ANSWER: Shape = named(
       QuoteSetResponse: Type.Object({
         response: QUOTE_SET_RESPONSE,
         asset_id: described(ASSET_ID_GIVEN, 'as the request spelt it'),
+      }),
+      CancelAllResponse: CANCELS_ACCEPTED,
+      CancelBatchResponse: CANCELS_ACCEPTED,
+      CancelAllAfterResponse: Type.Object({
+        timeout_ms: COUNT,
+        fires_at_ns: nullable(NANOSECONDS),
+        timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
       }),
     }),
     Type.Object({ request: Type.Object({ status: words('submitted') }) }),

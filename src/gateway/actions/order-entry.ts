@@ -48,7 +48,7 @@ import { parseHex } from '../../core/hex.ts';
 import { HOP } from '../../core/hops.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
-import { ORDER_END, ORDER_FLAG, type OrderEnd } from '../../core/order-terms.ts';
+import { ORDER_END, ORDER_FLAG, type OrderEnd, type Side } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
@@ -138,6 +138,11 @@ export interface ActionOrigin {
    * given.
    */
   readonly byCoSigners?: boolean;
+  /**
+   * Whether a cancel of all orders of its connection has overtaken this create: its market cancels it with its admission
+   * (UNS-01). None is unless given.
+   */
+  readonly isOvertaken?: (create: PreparedCreate) => boolean;
 }
 
 /** The answer to the item of a batch at this index. */
@@ -597,7 +602,9 @@ export class OrderEntry {
     // one, so a refusal after it leaves nothing behind.
     let at = isUrgent || releases.send(shard) ? publication.claim(typeId, bytes, isUrgent) : -1;
     const isTimed = hops?.isTimed === true;
-    if (at < 0 || (isTimed && !publication.hasRoom(NOTE_BYTES + recordBytes(bytes), isUrgent))) {
+    const isOvertaken = prepared.kind === 'create' && origin.isOvertaken?.(prepared) === true;
+    const noteBytes = ((isTimed ? 1 : 0) + (isOvertaken ? 1 : 0)) * NOTE_BYTES;
+    if (at < 0 || (noteBytes > 0 && !publication.hasRoom(noteBytes + recordBytes(bytes), isUrgent))) {
       this.#refuse(answer, MARKET_BUSY);
       return;
     }
@@ -610,10 +617,9 @@ export class OrderEntry {
 
     // After this point the action must succeed.
     this.#sent(reserved.value.requestId);
-    if (isTimed) {
-      sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
-      at = publication.claim(typeId, bytes, isUrgent);
-    }
+    if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed, isUrgent);
+    if (isOvertaken) sendNote(publication, marketIndex, COMMAND_NOTE.overtaken);
+    if (noteBytes > 0) at = publication.claim(typeId, bytes, isUrgent);
     const stamp = { requestId: reserved.value.requestId, receivedNs, key: idKey };
     write(publication.views, at, prepared, reserved.value.order, origin.isControl, stamp);
     hops?.pass(HOP.sent, stamp.requestId);
@@ -676,6 +682,7 @@ export class OrderEntry {
       }
       awaited += 1;
       this.#verify(request, poolOrigin(signer, index), (refusal) => {
+        origin.hops?.itemPassed(index, HOP.verified);
         if (refusal === null) {
           verified.push({ index, prepared: prepared.value });
           unsent.push(this.#unverified.begun(orderIdOf(request)));
@@ -705,14 +712,19 @@ export class OrderEntry {
   #sendItems(marketIndex: number, items: readonly Item[], origin: ActionOrigin, answer: ItemAnswer): number {
     const { nowNs, idKey: key } = this.#parts;
     const { hops = null } = origin;
+    const isTimed = hops?.isTimed === true;
     const receivedNs = nowNs();
-    const refusal = this.#batchRefusal(marketIndex, items);
-    const taken: (Item & { readonly reserved: Reserved })[] = [];
-    for (const { index, prepared } of items) {
+    const overtaken = new Set(
+      items.filter(({ prepared }) => prepared.kind === 'create' && origin.isOvertaken?.(prepared) === true),
+    );
+    const refusal = this.#batchRefusal(marketIndex, items, overtaken.size + (isTimed ? items.length : 0));
+    const taken: (Item & { readonly reserved: Reserved; readonly isOvertaken: boolean })[] = [];
+    for (const item of items) {
+      const { index, prepared } = item;
       const itemAnswer = (result: ActionAnswer): void => answer(index, result);
-      const reply = { answer: itemAnswer, hops };
+      const reply = { answer: itemAnswer, hops: hops?.ofItem(index) ?? null };
       const reserved = refusal === null ? this.#reserve(prepared, origin, receivedNs, reply) : rejected(refusal);
-      if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value });
+      if (reserved.ok) taken.push({ index, prepared, reserved: reserved.value, isOvertaken: overtaken.has(item) });
       else this.#refuse(itemAnswer, reserved.reject);
     }
     if (taken.length === 0) return 0;
@@ -720,23 +732,26 @@ export class OrderEntry {
     // After this point all that was taken must go.
     const publication = this.#publicationOf(marketIndex);
     sendNote(publication, marketIndex, COMMAND_NOTE.batchBegins);
-    for (const { prepared, reserved } of taken) {
+    for (const { index, prepared, reserved, isOvertaken } of taken) {
+      if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed);
+      if (isOvertaken) sendNote(publication, marketIndex, COMMAND_NOTE.overtaken);
       const at = claimed(publication.claim(typeOf(prepared), bytesOf(prepared)));
       const { requestId, order } = reserved;
       write(publication.views, at, prepared, order, origin.isControl, { requestId, receivedNs, key });
       publication.commit();
       this.#sent(requestId);
+      hops?.itemPassed(index, HOP.sent);
     }
     sendNote(publication, marketIndex, COMMAND_NOTE.batchEnds);
     return taken.length;
   }
 
   /** Why nothing can go to this market now, or null. Released orders go before new ones. */
-  #batchRefusal(marketIndex: number, items: readonly Item[]): Reject | null {
+  #batchRefusal(marketIndex: number, items: readonly Item[], notes: number): Reject | null {
     const { openMarkets, releases, shards } = this.#parts;
     if (!openMarkets.has(marketIndex)) return MARKET_CLOSED;
     if (!releases.send(marketIndex % shards.length)) return MARKET_BUSY;
-    const bytes = items.reduce((sum, { prepared }) => sum + recordBytes(bytesOf(prepared)), 2 * NOTE_BYTES);
+    const bytes = items.reduce((sum, { prepared }) => sum + recordBytes(bytesOf(prepared)), (2 + notes) * NOTE_BYTES);
     return this.#publicationOf(marketIndex).hasRoom(bytes) ? null : MARKET_BUSY;
   }
 
@@ -783,31 +798,38 @@ export class OrderEntry {
       readonly beforeNs: TimestampNs | null;
       /** `userRequested` unless the node cancels of itself. */
       readonly end?: OrderEnd;
+      /** Those of one side; of both unless given. */
+      readonly side?: Side;
+      /** Members of this protection group alone, or entries of this quote set; of any unless given. */
+      readonly protectionGroup?: string;
+      readonly quoteSetId?: string;
     },
     hops: ActionHops | null = null,
     stored: (() => void) | null = null,
   ): Reject | null {
     const { requests, nowNs, wakeUp } = this.#parts;
-    const { user, beforeNs, end = ORDER_END.userRequested } = request;
-    const checked = requests.checkCancelAll(request);
-    if (!checked.ok) return checked.reject;
+    const { user, beforeNs, end = ORDER_END.userRequested, side = null } = request;
+    const found = requests.checkCancelAll(request);
+    if (!found.ok) return found.reject;
+    // No group and no set has orders yet.
+    const isNamed = request.protectionGroup !== undefined || request.quoteSetId !== undefined;
+    const markets = isNamed ? [] : found.value;
     const refusal =
-      this.#cancelRefusal(checked.value, CancelAllOrders.bytes) ??
-      (stored === null ? null : requests.waitRefusal(request));
+      this.#cancelRefusal(markets, CancelAllOrders.bytes) ?? (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
-    const done = stored === null ? null : this.#doneOf(checked.value.length, request, stored);
+    const done = stored === null ? null : this.#doneOf(markets.length, request, stored);
 
     // After this point every market gets its message.
-    for (const market of checked.value) {
+    for (const market of markets) {
       const { marketIndex } = market.definition;
       const requestId = passed(requests.reserveCancelAll(hops, done));
       const publication = this.#publicationOf(marketIndex);
       const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
-      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end };
+      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end, side };
       writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
       publication.commit();
     }
-    hops?.sent(checked.value.length);
+    hops?.sent(markets.length);
     wakeUp();
     return null;
   }

@@ -291,6 +291,7 @@ export const OMS_STREAMS: readonly OmsStream[] = [
     description:
       'The fastest way to trade. Messages of one connection to one market keep their order; every order gets one reply, identified by tag, ' +
       '`asset_id` and `order_id`. A cancel that arrives before its create is parked for it, for at most five seconds. Charged like REST. ' +
+      'Cancels of all orders, of a list, and the dead-man timer need no signature; a cancel of all orders takes with it what it overtakes of its connection. ' +
       'The subprotocol `ringbook.fbs.v1` selects FlatBuffers of `schemas/control.fbs` instead of JSON, with the same requests and replies.',
     query: [
       {
@@ -340,6 +341,12 @@ export const OMS_STREAMS: readonly OmsStream[] = [
         shape: CONTROL_ANSWER,
         example:
           '{"CancelOrderResponse":{"response":{"order_id":"demo-order-2","status":"Rejected","reason":"AlreadyCancelled","processed_at_ns":1770000000001200000,"detail":{"code":"ALREADY_CANCELLED","field":null,"message":"the order has been cancelled"}},"asset_id":"1"}}',
+      },
+      {
+        name: 'ControlAnswer',
+        summary: 'Cancels of all orders, or of a list, are on their way',
+        shape: CONTROL_ANSWER,
+        example: '{"CancelAllResponse":{"status":"accepted"}}',
       },
       {
         name: 'ControlError',

@@ -259,6 +259,8 @@ class BatchResponseResult:
     order_id: str
     status: Literal["Received", "Rejected"]
     reason: str | None
+    # Only for who asked for it.
+    timing: ActionTiming | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
