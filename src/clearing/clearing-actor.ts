@@ -310,7 +310,6 @@ export class ClearingActor implements Actor {
     const orders = this.ledger.markets.reduce((sum, market) => sum + market.orders.size, 0);
     const isLeader = this.#replicating?.role === 'leading';
     if (this.#isFiring()) return { state: null, why: 'FIRING' };
-    // mutant: hash-within-a-lease
     if (isLeader && orders > HASHED_ORDERS_MAX) return { state: null, why: 'TOO_MANY_ORDERS' };
     return { state: this.#cycle.finish(hashState(this.ledger, nativeBytesHash())), why: null };
   }
