@@ -21,6 +21,7 @@ import type { HashKey } from '../core/key-words.ts';
 import { DISK_RESERVE_MIB, MARK_BAND_AGE_NS } from '../core/limits.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import type { AtRiskFigures } from '../core/market-figures.ts';
+import { ORDER_END } from '../core/order-terms.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { type Clock, msUntil, type TimestampNs } from '../core/units.ts';
 import type { Publication } from '../runtime/publication.ts';
@@ -44,6 +45,7 @@ import type {
   ReleaseEvent,
   UserTradeEvent,
 } from './orders/book/order-events.ts';
+import type { LiveQuoteSet } from './orders/book/quote-sets.ts';
 import type { OrderHistory } from './orders/history/order-history.ts';
 import type { AssetMarks } from './orders/margin/asset-risks.ts';
 import { OrderManager } from './orders/order-manager.ts';
@@ -372,6 +374,10 @@ export class Gateway implements OrderSink {
 
   fault(fault: Parameters<OrderSink['fault']>[0]): void {
     this.#faults.rolledBack(fault);
+  }
+
+  endQuoteSet(set: LiveQuoteSet, done: () => void): boolean {
+    return this.entry.endQuoteSet(set, ORDER_END.liquidation, done);
   }
 
   accountCleared(account: ClearedAccount): void {

@@ -45,6 +45,7 @@ import type {
   ReleaseEvent,
   UserTradeEvent,
 } from '../../src/gateway/orders/book/order-events.ts';
+import type { LiveQuoteSet } from '../../src/gateway/orders/book/quote-sets.ts';
 import type { ActionAnswer, EntryReply } from '../../src/gateway/orders/entry/pending-requests.ts';
 import type { HistorySnapshot, OrderHistory } from '../../src/gateway/orders/history/order-history.ts';
 import { OrderManager } from '../../src/gateway/orders/order-manager.ts';
@@ -124,6 +125,15 @@ export class RecordingSink implements OrderSink {
   fault(fault: OrderFault): void {
     this.faults.push(fault);
   }
+  /** Quote sets that the node has ended. */
+  readonly endedSets: LiveQuoteSet[] = [];
+
+  endQuoteSet(set: LiveQuoteSet, done: () => void): boolean {
+    this.endedSets.push(set);
+    done();
+    return true;
+  }
+
   accountCleared(account: ClearedAccount): void {
     this.cleared.push(account);
   }

@@ -476,17 +476,27 @@ export class OrderEntry {
   }
 
   /**
-   * Ends a set of which something may live, and raises its mark (QTE-09). @returns false: the ring is full, or its market is not open.
+   * Ends a set of which something may live, and raises its mark (QTE-09).
+   *
+   * @param done called when the market has ended it.
+   * @returns false: the ring is full, or its market is not open.
    */
-  endQuoteSet({ user, market, setId, isLive }: LiveQuoteSet, end: OrderEnd): boolean {
+  endQuoteSet(
+    { user, market, setId, isLive }: LiveQuoteSet,
+    end: OrderEnd,
+    done: (() => void) | null = null,
+  ): boolean {
     const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
     const { marketIndex } = market.definition;
-    if (!isLive) return true;
+    if (!isLive) {
+      done?.();
+      return true;
+    }
     const publication = this.#publicationOf(marketIndex);
     if (!openMarkets.has(marketIndex) || !requests.hasRoomForCancel()) return false;
     const at = publication.claim(EndQuoteSet.typeId, EndQuoteSet.bytes, true);
     if (at < 0) return false;
-    const requestId = passed(requests.reserveCancelAll());
+    const requestId = passed(requests.reserveCancelAll(null, done));
     const ended = { user, marketIndex, setId, subAccount: null, end };
     writeEndQuoteSet(publication.views, at, ended, { requestId, receivedNs: nowNs() });
     publication.commit();

@@ -144,6 +144,9 @@ export class OrderManager {
       cancel: (order, clearing) => margin.reductions.cancelLiquidated(order, clearing),
       inFlight: () => margin.reductions.onTheWay,
       cleared: (account) => sink.accountCleared(account),
+      setsOf: ({ user, subAccount }) =>
+        [...this.sets.ofUser(user)].filter((set) => set.isLive && set.subAccount === subAccount),
+      endSet: (set, clearing) => sink.endQuoteSet(set, () => clearing.answered()),
     });
     this.setAsides = new SetAsides(accounts, holds, margin.accounts);
     const { check, assets } = margin;

@@ -7,6 +7,7 @@ import type { UserTradeView } from '../../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../../core/ids.ts';
 import type { FillStatus, OrderEnd, RollbackReason, Side, TriggerKind } from '../../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../../core/units.ts';
+import type { LiveQuoteSet } from './quote-sets.ts';
 import type { Room } from '../../../order/order-codec.ts';
 
 export interface OrderName {
@@ -81,6 +82,8 @@ export interface ClearedAccount {
 
 /** Receives what the order manager emits; calls come in the order of the events. */
 export interface OrderSink {
+  /** Ends a quote set for the node's own reason, and raises its mark. @returns false: the ring is full, nothing was sent. */
+  endQuoteSet(set: LiveQuoteSet, done: () => void): boolean;
   orderEvent(user: UserId, event: BookEvent): void;
   /** Whether an order event of this user has a reader; without one none need be made. */
   isOrderRead(user: UserId): boolean;

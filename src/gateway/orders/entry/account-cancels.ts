@@ -13,6 +13,8 @@
  *
  * Orders that come after the request are not part of it: of an account in liquidation these are reducing ones.
  *
+ * Quote sets of the account are ended first, also those that are on their way: nothing of them rests behind that (QTE-09).
+ *
  * Bounded: `VISITED_PER_TURN` orders and accounts a turn and `IN_FLIGHT_MAX` commands without an answer, whatever is to be
  * cleared; nothing is dropped when a ring is full.
  */
@@ -21,6 +23,7 @@ import type { Sequence } from '../../../core/units.ts';
 import type { LiveOrder } from '../book/live-order.ts';
 import type { LiveOrders, Pin } from '../book/live-orders.ts';
 import type { MarketSlot } from '../book/markets.ts';
+import type { LiveQuoteSet } from '../book/quote-sets.ts';
 import type { ClearedAccount } from '../book/order-events.ts';
 import type { ReduceRequest } from './pending-requests.ts';
 
@@ -38,6 +41,10 @@ interface AccountCancelParts {
   /** Commands of the node that their markets have not answered. */
   readonly inFlight: () => number;
   readonly cleared: (account: ClearedAccount) => void;
+  /** Quote sets of the account: also those of which nothing rests yet, as they may be on their way. */
+  readonly setsOf: (account: Account) => readonly LiveQuoteSet[];
+  /** Sends the end of a set; false: the ring is full, nothing was done. */
+  readonly endSet: (set: LiveQuoteSet, clearing: NonNullable<ReduceRequest['clearing']>) => boolean;
 }
 
 /** How far clearing has to decide a market. */
@@ -53,6 +60,8 @@ class Clearing {
   readonly pin: Pin;
   /** The next order; null: all were visited. */
   order: LiveOrder | null;
+  /** Quote sets that are not ended yet. */
+  readonly sets: LiveQuoteSet[];
   /** Cancels without an answer of their market. */
   unanswered = 0;
   /** Markets in which the account has orders in memory. */
@@ -61,8 +70,9 @@ class Clearing {
   awaited: readonly Awaited[] | null = null;
   readonly #walk: Iterator<LiveOrder, void>;
 
-  constructor(account: Account, walk: Iterator<LiveOrder, void>, pin: Pin) {
+  constructor(account: Account, walk: Iterator<LiveOrder, void>, pin: Pin, sets: readonly LiveQuoteSet[]) {
     this.account = account;
+    this.sets = [...sets];
     this.pin = pin;
     this.#walk = walk;
     this.order = walk.next().value ?? null;
@@ -82,7 +92,7 @@ class Clearing {
 
   /** Whether nothing lives and everything is decided. */
   isDone(): boolean {
-    if (this.order !== null || this.unanswered > 0) return false;
+    if (this.order !== null || this.sets.length > 0 || this.unanswered > 0) return false;
     this.awaited ??= [...this.markets].map((market) => ({ market, sequence: market.seenSequence as Sequence }));
     // mutant: cleared-after-decisions
     return this.awaited.every(({ market, sequence }) => market.decidedSequence >= sequence);
@@ -132,7 +142,7 @@ export class AccountCancels {
     if (known !== undefined) this.#forget(known);
     // Before the walk begins: it stands on an order.
     const pin = orders.pin();
-    const clearing = new Clearing(account, orders.addedBy(user), pin);
+    const clearing = new Clearing(account, orders.addedBy(user), pin, this.#parts.setsOf(account));
     this.#clearings.set(clearing.key, clearing);
     this.#walking.add(clearing);
   }
@@ -150,7 +160,7 @@ export class AccountCancels {
       const visited = this.#visitSome(clearing, left);
       if (visited > 0) hasMoved = true;
       left -= visited + 1;
-      if (clearing.order === null) this.#await(clearing);
+      if (clearing.order === null && clearing.sets.length === 0) this.#await(clearing);
       else toTheEnd(this.#walking, clearing);
     }
     for (const clearing of firstOf(this.#awaiting, VISITED_PER_TURN)) {
@@ -163,6 +173,15 @@ export class AccountCancels {
   /** @returns orders that were visited. */
   #visitSome(clearing: Clearing, most: number): number {
     let visited = 0;
+    // First the sets: what of them is on its way is ended behind them.
+    for (; visited < most; visited += 1) {
+      const set = clearing.sets.at(-1);
+      if (set === undefined) break;
+      if (!this.#parts.endSet(set, clearing)) return visited;
+      clearing.markets.add(set.market);
+      clearing.unanswered += 1;
+      clearing.sets.pop();
+    }
     for (; visited < most && clearing.order !== null; visited += 1) {
       if (!this.#visit(clearing, clearing.order)) break;
       clearing.goOn();
