@@ -38,6 +38,7 @@ function silentSink(): OrderSink {
     ...{ orderEvent: nothing, userTrade: nothing, fault: nothing, release: nothing, accountCleared: nothing },
     ...{ isOrderRead: () => false, isTradeRead: () => false, countFill: nothing },
     reduce: () => true,
+    endQuoteSet: () => true,
   };
 }
 

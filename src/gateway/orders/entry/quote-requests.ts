@@ -75,7 +75,7 @@ const NO_GROUP: Reject = reject('INVALID_ORDER', 'there is no such protection gr
 const INSUFFICIENT: Reject = reject('INSUFFICIENT_INVENTORY', 'the available balance does not cover the quotes');
 const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a balance nor a position');
 /** Revisions of a set that may be on their way: each answer looks at all of them. */
-const WAITING_MAX = 64;
+const WAITING_MAX = 16;
 
 /** The protection groups of users (MMP-01). */
 interface QuoteGroups {
@@ -111,6 +111,8 @@ interface SideNeed {
   readonly entries: QuoteEntries;
   /** What all of its entries spend together; 0n of a margin target. */
   readonly total: Amount18;
+  /** Of all of its entries. */
+  readonly lots: number;
   /** Its farthest price. */
   readonly far: number;
   /** Lots of the set that the gateway had seen matched. */
@@ -236,7 +238,7 @@ export class QuoteRequests {
     const known = sets.find(user, marketIndex, quotes.setId);
     const refusal = this.#setRefusal(known, quotes, user, marketIndex);
     if (refusal !== null) return rejected(refusal);
-    const { adds } = quoteDifferenceOf(known, quotes);
+    const { adds, takes } = quoteDifferenceOf(known, quotes);
     const early = adds === null ? null : (given ?? prepared.addFault ?? this.#statusFault(prepared, adds, now));
     const isTaking = adds === null || early !== null;
     if (!pending.hasRoomFor(isTaking ? 'cancel' : 'quotes')) return rejected(BUSY);
@@ -250,6 +252,10 @@ export class QuoteRequests {
     const mayNotAdd = early ?? given ?? (market.definition.status === MARKET_STATUS.active ? null : prepared.addFault);
     const waiting = this.#waitingOf(set, prepared, adds, mayNotAdd !== null);
     const fault = waiting.onlyTakes ? early : this.#guard(set, waiting, adds !== null);
+    if (fault !== null && !takes && set.waiting.length === 0) {
+      sets.drop(set);
+      return rejected(fault);
+    }
     const sent = fault === null || waiting.onlyTakes ? waiting : { ...waiting, onlyTakes: true };
     set.waiting.push(sent);
     this.#parts.orders.coming.change(user, groupOf(set), sent.coming);
@@ -284,6 +290,7 @@ export class QuoteRequests {
     const need = (side: LiveQuoteSide, entries: QuoteEntries): SideNeed => ({
       entries,
       total: isOfSpot && !onlyTakes ? totalOf(side.side, entries, market) : ZERO_18,
+      lots: lotsOf(entries),
       far: entries.at(-2) ?? 0,
       seen: side.matched,
     });
@@ -402,6 +409,12 @@ function newEntriesOf({ bids, asks }: QuoteAdds): number {
   return count;
 }
 
+function lotsOf(entries: QuoteEntries): number {
+  let lots = 0;
+  for (let at = 1; at < entries.length; at += 2) lots += entries[at] as number;
+  return lots;
+}
+
 /** What all entries of a side spend. */
 function totalOf(side: Side, entries: QuoteEntries, { definition }: MarketSlot): Amount18 {
   let total = 0n;
@@ -447,37 +460,38 @@ function addedLots({ side, entries }: LiveQuoteSide, all: readonly Waiting[]): L
   return side === SIDE.buy ? { lots: most, best: high, far: low } : { lots: most, best: low, far: high };
 }
 
-/** What the sets on their way may spend beyond what the entries of the side hold; 0n of a margin target. */
+/**
+ * What the sets on their way may spend beyond what the entries of the side hold; 0n of a margin target.
+ *
+ * Each of them may come to be in force, and before that lots may be matched which it did not know: they cost their own prices, and it
+ * rests so many less at its farthest one. No more lots are matched so than one of the states before it has.
+ */
 function guardedSpend(set: LiveQuoteSet, { side, entries, matched }: LiveQuoteSide, all: readonly Waiting[]): Amount18 {
   if ((set.flags & ORDER_FLAG.isSpot) === 0) return ZERO_18;
   const { definition } = set.market;
   let held = 0n;
-  for (const order of entries.values()) held += order.spend;
-  let most = 0n;
+  let lots = 0;
+  let best = 0;
+  for (const [price, order] of entries) {
+    held += order.spend;
+    const rests = restsOf(order);
+    lots += rests;
+    if (rests > 0 && price > best) best = price;
+  }
+  let top = held;
+  let most = held;
   for (const waiting of all) {
     if (waiting.onlyTakes) continue;
     const need = side === SIDE.buy ? waiting.buys : waiting.sells;
+    const { far } = need;
     // What was matched since is taken off at the farthest price.
-    const since = lotsSince(need.seen, matched);
-    const left = need.total - spendOf(side, need.far, since, definition);
-    const more = (left > held ? left - held : 0n) + unseenCost(side, entries, need.far, definition);
-    if (more > most) most = more;
+    const left = need.total - spendOf(side, far, lotsSince(need.seen, matched), definition);
+    if (left > top) top = left;
+    const isDearer = side === SIDE.buy && far > 0 && best > far && lots > 0;
+    const cost = isDearer ? spendOf(side, best, lots, definition) - spendOf(side, far, lots, definition) : 0n;
+    if (top + cost > most) most = top + cost;
+    lots = Math.max(lots, need.lots);
+    best = Math.max(best, need.entries[0] ?? 0);
   }
-  return most as Amount18;
-}
-
-/** What it costs at most that unseen fills of the entries come back at their prices, and are taken off at the farthest one. */
-function unseenCost(
-  side: Side,
-  entries: ReadonlyMap<number, LiveOrder>,
-  far: number,
-  definition: MarketSlot['definition'],
-): bigint {
-  if (side === SIDE.sell || far === 0) return 0n;
-  let cost = 0n;
-  for (const [price, order] of entries) {
-    const rests = price > far ? restsOf(order) : 0;
-    if (rests > 0) cost += spendOf(side, price, rests, definition) - spendOf(side, far, rests, definition);
-  }
-  return cost;
+  return (most - held) as Amount18;
 }
