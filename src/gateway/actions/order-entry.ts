@@ -481,11 +481,7 @@ export class OrderEntry {
    * @param done called when the market has ended it.
    * @returns false: the ring is full, or its market is not open.
    */
-  endQuoteSet(
-    { user, market, setId, isLive }: LiveQuoteSet,
-    end: OrderEnd,
-    done: (() => void) | null = null,
-  ): boolean {
+  endQuoteSet({ user, market, setId, isLive }: LiveQuoteSet, end: OrderEnd, done: (() => void) | null = null): boolean {
     const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
     const { marketIndex } = market.definition;
     if (!isLive) {

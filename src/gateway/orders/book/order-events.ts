@@ -7,8 +7,8 @@ import type { UserTradeView } from '../../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../../core/ids.ts';
 import type { FillStatus, OrderEnd, RollbackReason, Side, TriggerKind } from '../../../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../../core/units.ts';
-import type { LiveQuoteSet } from './quote-sets.ts';
 import type { Room } from '../../../order/order-codec.ts';
+import type { LiveQuoteSet } from './quote-sets.ts';
 
 export interface OrderName {
   readonly orderId: OrderId;

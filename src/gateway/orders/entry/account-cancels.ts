@@ -23,8 +23,8 @@ import type { Sequence } from '../../../core/units.ts';
 import type { LiveOrder } from '../book/live-order.ts';
 import type { LiveOrders, Pin } from '../book/live-orders.ts';
 import type { MarketSlot } from '../book/markets.ts';
-import type { LiveQuoteSet } from '../book/quote-sets.ts';
 import type { ClearedAccount } from '../book/order-events.ts';
+import type { LiveQuoteSet } from '../book/quote-sets.ts';
 import type { ReduceRequest } from './pending-requests.ts';
 
 /** Orders and accounts of one turn: less than a millisecond. */
