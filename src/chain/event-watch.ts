@@ -801,6 +801,7 @@ export class EventWatch {
   get #isSaveDue(): boolean {
     const { nowMs, savedEveryMs } = this.#parts;
     const ranges = this.#unsaved.length;
+    if (!this.#isKept && ranges > 0) return true;
     // mutant: idle-cursor-rests
     return ranges >= STEP_RANGES_MAX || (ranges >= RANGES_UNTIL_SAVED && nowMs() - this.#savedMs >= savedEveryMs);
   }

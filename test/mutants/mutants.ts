@@ -2035,7 +2035,7 @@ const CHAINS: readonly Mutant[] = [
   {
     breaks: 'the events of a cursor have the same places on a node that has restarted',
     site: 'cursor-places',
-    change: swap(/\.sort\(by(Block|Name)\)/, ''),
+    change: swap(/\.sort\(byName\)/, ''),
     caughtBy: 'test/clearing/funds/chain-cursors',
   },
   {

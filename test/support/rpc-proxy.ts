@@ -34,6 +34,8 @@ export class RpcProxy {
   fault: ProxyFault = 'none';
   /** Calls by method since the start. */
   readonly calls: Map<string, number> = new Map();
+  /** First blocks of the ranges whose logs were asked for. */
+  readonly fromBlocks: number[] = [];
   readonly #target: string;
   readonly #server: Server;
 
@@ -64,7 +66,10 @@ export class RpcProxy {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
     const calls = [JSON.parse(text) as RpcCall | RpcCall[]].flat();
-    for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    for (const { method, params } of calls) {
+      this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+      if (method === 'eth_getLogs') this.fromBlocks.push(Number((params as readonly [Json])[0]['fromBlock']));
+    }
     const { fault } = this;
     if (fault === 'silent') return;
     if (fault === 'unreachable') {
