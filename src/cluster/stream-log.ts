@@ -15,6 +15,8 @@
  *   - three fixed servers: no peer is removed, no leaf node, mirror or source is used
  */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import { jetstream } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import {
@@ -146,6 +148,7 @@ export class StreamLog {
   /** To the server at home, else to any one. @throws Error when no server answers within 1 s, or none takes the credentials. */
   static async connect(options: StreamLogOptions): Promise<StreamLog> {
     const { servers, credentialsFile, tls, cluster, node } = options;
+    const secured = { ...tls, checkServerIdentity: identityOf(servers) };
     const settings: ConnectionOptions = {
       servers: [...servers],
       name: `ringbook ${cluster} ${node}`,
@@ -157,7 +160,7 @@ export class StreamLog {
       reconnectJitter: RECONNECT_MS,
       ignoreClusterUpdates: true,
       ...(credentialsFile === null ? {} : { authenticator: authenticatorOf(readFileSync(credentialsFile)) }),
-      ...(tls === null ? {} : { tls: { ...tls } }),
+      ...(tls === null ? {} : { tls: secured }),
     };
     const any = await connect(settings);
     const home = await atHome(any, settings, servers, options.home ?? null);
@@ -558,6 +561,21 @@ export class StreamLog {
     if (!Number.isSafeInteger(sequence) || sequence <= 0) return null;
     return { sequence, bytes: new Uint8Array(data), dataVersion: head?.get('Rb-Data') ?? '' };
   }
+}
+
+/**
+ * A server that is named by its address has to have a certificate for an address of the list: the client of NATS gives Node the names
+ * of servers only, and for an address Node would look for `localhost`.
+ */
+function identityOf(servers: readonly string[]): typeof checkServerIdentity {
+  const addresses = servers
+    .map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''))
+    .filter((host) => isIP(host) > 0);
+  return (host, certificate) => {
+    const wrong = checkServerIdentity(host, certificate);
+    if (wrong === undefined || host !== 'localhost') return wrong;
+    return addresses.some((address) => checkServerIdentity(address, certificate) === undefined) ? undefined : wrong;
+  };
 }
 
 /** A connection to the server of this name; `any` when that is it, or it does not answer. The addresses do not tell the names. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamMessage } from '../../src/cluster/events.ts';
 import { fitnessOf } from '../../src/cluster/server-fitness.ts';
 import { StreamError, StreamLog } from '../../src/cluster/stream-log.ts';
-import { NatsServers, natsServer, type User } from '../support/nats-servers.ts';
+import { NatsServers, natsServer, selfSigned, type User } from '../support/nats-servers.ts';
 
 const program = natsServer();
 const skip = 'missing' in program ? program.missing : false;
@@ -271,4 +271,42 @@ suite('servers that are not fit', { skip, timeout: 60_000 }, () => {
     assert.deepEqual((await fitnessOf(address)).faults, ['sync_interval is not always']);
     servers.close();
   });
+});
+
+test('a server with TLS is reached with a certificate for its address that is trusted, and with no other', {
+  skip,
+}, async (t) => {
+  assert.ok('path' in program);
+  const [own, others] = [selfSigned('127.0.0.1'), selfSigned('10.9.9.9')];
+  if (own === null || others === null) return t.skip('no openssl');
+  for (const tls of [own, others]) {
+    const servers = await NatsServers.start(program.path, { cluster: 'c-2', count: 1, tls });
+    const connect = (trusted: { readonly caFile: string } | null): Promise<StreamLog> =>
+      StreamLog.connect({
+        cluster: 'c-2',
+        node: 'node',
+        servers: servers.addresses,
+        credentialsFile: servers.credentialsOf('node'),
+        dataVersion: '16',
+        tls: trusted,
+      });
+    try {
+      await assert.rejects(connect(null), 'nothing is trusted');
+      if (tls === others) {
+        await assert.rejects(connect({ caFile: tls.certFile }), /altnames/);
+        continue;
+      }
+      const log = await connect({ caFile: tls.certFile });
+      await until('a stream is made', () =>
+        log.createJournal({ firstSequence: 1, replicas: 1, bytesMax: 1 << 20 }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      assert.deepEqual(await log.append(textOf(1), 0), { kind: 'stored', sequence: 1 });
+      await log.close();
+    } finally {
+      servers.close();
+    }
+  }
 });

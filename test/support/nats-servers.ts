@@ -70,6 +70,24 @@ export interface NatsServersOptions {
   readonly stores?: Readonly<Record<string, string>>;
   /** Where each server runs, in their order; default: all on loopback. */
   readonly places?: readonly Place[];
+  /** Clients are served with TLS alone; routes are not. */
+  readonly tls?: ServerTls;
+}
+
+/** Files of a server's certificate. */
+export interface ServerTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** A certificate that signs itself; null where there is no `openssl`. */
+export function selfSigned(address: string): ServerTls | null {
+  const directory = temporaryDirectory();
+  const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  const subject = ['-subj', '/CN=nats', '-addext', `subjectAltName=IP:${address}`];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', keyFile];
+  const made = spawnSync('openssl', ['req', '-x509', ...key, '-out', certFile, '-days', '2', ...subject]);
+  return made.status === 0 ? { certFile, keyFile } : null;
 }
 
 const running = new Set<ChildProcess>();
@@ -82,8 +100,15 @@ export class NatsServers {
   readonly #servers: readonly Server[];
   readonly #directory: string;
   readonly #program: string;
+  readonly #scheme: 'nats' | 'tls';
 
-  private constructor(cluster: string, directory: string, program: string, servers: readonly Server[]) {
+  private constructor(
+    { cluster, tls }: NatsServersOptions,
+    directory: string,
+    program: string,
+    servers: readonly Server[],
+  ) {
+    this.#scheme = tls === undefined ? 'nats' : 'tls';
     this.cluster = cluster;
     this.#directory = directory;
     this.#program = program;
@@ -91,10 +116,8 @@ export class NatsServers {
   }
 
   /** Three servers that have found each other. @throws Error when they do not within 20 s. */
-  static async start(
-    program: string,
-    { cluster, count = 3, syncAlways = true, stores = {}, places = [] }: NatsServersOptions,
-  ): Promise<NatsServers> {
+  static async start(program: string, options: NatsServersOptions): Promise<NatsServers> {
+    const { cluster, count = 3, stores = {}, places = [] } = options;
     const directory = temporaryDirectory();
     const ports = await quietPorts(3 * count);
     const servers = Array.from({ length: count }, (_, at) => ({
@@ -107,10 +130,10 @@ export class NatsServers {
       store: stores[`nats${at + 1}`] ?? join(directory, `nats${at + 1}`),
       child: null,
     }));
-    for (const server of servers) writeFileSync(server.configFile, configOf(server, servers, syncAlways));
+    for (const server of servers) writeFileSync(server.configFile, configOf(server, servers, options));
     writeFileSync(join(directory, 'rights.conf'), rightsOf(cluster));
     for (const user of USERS) writeFileSync(join(directory, user), `${user}:${user}-password\n`, { mode: 0o600 });
-    const all = new NatsServers(cluster, directory, program, servers);
+    const all = new NatsServers(options, directory, program, servers);
     for (const { name } of servers) all.launch(name);
     await all.ready();
     return all;
@@ -133,7 +156,7 @@ export class NatsServers {
   }
 
   addressOf(name: string): string {
-    return `nats://${this.hostOf(name)}:${this.portOf(name)}`;
+    return `${this.#scheme}://${this.hostOf(name)}:${this.portOf(name)}`;
   }
 
   monitoringOf(name: string): string {
@@ -215,18 +238,20 @@ export class NatsServers {
   }
 }
 
-function configOf(server: Server, all: readonly Server[], syncAlways: boolean): string {
+function configOf(server: Server, all: readonly Server[], { syncAlways = true, tls }: NatsServersOptions): string {
   const { store } = server;
   if (!existsSync(store)) mkdirSync(store);
   const { host } = server.place;
   const routes = all.map(({ place, routePort }) => `nats://${place.host}:${routePort}`).join(', ');
   const peers =
     all.length === 1 ? '' : `cluster { name: test, listen: "${host}:${server.routePort}", routes: [${routes}] }`;
+  const secure = tls === undefined ? '' : `tls { cert_file: "${tls.certFile}", key_file: "${tls.keyFile}" }`;
   return `
 server_name: ${server.name}
 listen: "${host}:${server.port}"
 http: "${host}:${server.monitoringPort}"
 ${peers}
+${secure}
 jetstream { store_dir: "${store}", ${syncAlways ? 'sync_interval: always, ' : ''}max_file_store: 4GB, max_memory_store: 64MB }
 include "rights.conf"
 `;
