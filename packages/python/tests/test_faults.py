@@ -43,6 +43,10 @@ async def scripted(script: Script) -> AsyncIterator[tuple[Callable[[str, Any], A
         yield connect, paths
 
 
+async def by_id(asset: str) -> str:
+    return asset
+
+
 def event(data: object, sequence: int | None = None) -> str:
     frame: dict[str, Any] = {"type": "event", "channel": "orders", "request_id": None, "timestamp_ns": 5, "data": data}
     return json.dumps(frame if sequence is None else {**frame, "error": None, "sequence": sequence})
@@ -159,6 +163,25 @@ async def test_a_stream_that_does_not_reconnect_ends_as_its_connection_did() -> 
             await anext(events)
 
 
+async def test_a_session_that_is_over_is_a_lost_connection() -> None:
+    opened = 0
+
+    async def script(socket: ServerConnection) -> None:
+        nonlocal opened
+        opened += 1
+        await socket.send(first(0))
+        if opened == 1:
+            error = {"code": "UNAUTHORIZED", "message": "the session is over", "retryable": False}
+            await socket.send(json.dumps({"type": "error", "timestamp_ns": 1, "data": None, "error": error}))
+            await socket.close(1000)
+        await socket.send(event(1, 1))
+        await socket.wait_closed()
+
+    async with scripted(script) as (connect, paths), stream(connect) as events:
+        assert await anext(events) == 1
+    assert paths == ["/orders?sequence=true", "/orders?from_sequence=1"]
+
+
 async def test_a_queue_is_bounded_by_bytes_too() -> None:
     queue: EventQueue[int] = EventQueue()
     queue.put(1, 60 * 1024 * 1024)
@@ -186,7 +209,7 @@ async def test_answers_find_their_requests_in_any_order() -> None:
             await socket.send(answer(frame, processed_at_ns=int(frame["request_id"][2:])))
         await socket.wait_closed()
 
-    async with scripted(script) as (connect, _), Control(connect) as control:
+    async with scripted(script) as (connect, _), Control(connect, by_id) as control:
         answers = await asyncio.gather(*(control.send(CANCEL) for _ in range(20)))
         assert [one.processed_at_ns for one in answers] == list(range(1, 21))
         assert control.in_flight == 0
@@ -196,7 +219,7 @@ async def test_silence_is_an_unknown_outcome_that_says_what_to_do() -> None:
     async def script(socket: ServerConnection) -> None:
         await socket.wait_closed()
 
-    async with scripted(script) as (connect, _), Control(connect) as control:
+    async with scripted(script) as (connect, _), Control(connect, by_id) as control:
         with pytest.raises(RingbookError) as caught:
             await control.send(CANCEL, timeout=0.1)
         assert (caught.value.code, caught.value.outcome_unknown) == ("CLIENT_TIMEOUT", True)
@@ -218,7 +241,7 @@ async def test_a_lost_connection_fails_what_is_in_flight_and_is_replaced() -> No
         await socket.wait_closed()
 
     again = asyncio.Event()
-    async with scripted(script) as (connect, _), Control(connect, on_reconnected=again.set) as control:
+    async with scripted(script) as (connect, _), Control(connect, by_id, on_reconnected=again.set) as control:
         with pytest.raises(RingbookError) as caught:
             await control.send(CANCEL)
         assert (caught.value.code, caught.value.outcome_unknown) == ("CONNECTION_CLOSED", True)
@@ -233,11 +256,45 @@ async def test_a_lost_connection_fails_what_is_in_flight_and_is_replaced() -> No
         await control.wait_open()
 
 
+async def test_a_connection_that_is_not_replaced_has_ended() -> None:
+    async def script(socket: ServerConnection) -> None:
+        await socket.close(1011)
+
+    async with scripted(script) as (connect, _), Control(connect, by_id, reconnect=False) as control:
+        while control.is_open:
+            await asyncio.sleep(0.01)
+        with pytest.raises(RingbookError, match="the connection has ended"):
+            await control.wait_open()
+
+
+async def test_requests_that_are_not_signed_find_their_answers() -> None:
+    requests: list[dict[str, Any]] = []
+
+    async def script(socket: ServerConnection) -> None:
+        async for text in socket:
+            frame = json.loads(text)
+            requests.append(frame["data"])
+            ((tag, _),) = frame["data"].items()
+            content = {"timeout_ms": 5_000, "fires_at_ns": 7} if "After" in tag else {"status": "accepted"}
+            data = {tag.replace("Request", "Response"): content}
+            await socket.send(json.dumps({"type": "response", "request_id": frame["request_id"], "data": data}))
+
+    async with scripted(script) as (connect, _), Control(connect, by_id) as control:
+        await control.cancel_all("1", side="Sell", quote_set_id="mm-1")
+        await control.cancel_batch(["a", "b"])
+        assert await control.cancel_all_after(5_000) == 7
+    assert requests == [
+        {"CancelAllRequest": {"asset_id": "1", "side": "Sell", "quote_set_id": "mm-1"}},
+        {"CancelBatchRequest": {"order_ids": ["a", "b"]}},
+        {"CancelAllAfterRequest": {"timeout_ms": 5_000}},
+    ]
+
+
 async def test_what_is_in_flight_is_bounded() -> None:
     async def script(socket: ServerConnection) -> None:
         await socket.wait_closed()
 
-    async with scripted(script) as (connect, _), Control(connect, in_flight_max=2) as control:
+    async with scripted(script) as (connect, _), Control(connect, by_id, in_flight_max=2) as control:
         waiting = [asyncio.ensure_future(control.send(CANCEL, timeout=1)) for _ in range(2)]
         await asyncio.sleep(0)
         with pytest.raises(RingbookError) as caught:
@@ -265,7 +322,7 @@ async def test_junk_between_answers_is_reported_and_harms_none() -> None:
         await socket.wait_closed()
 
     errors: list[RingbookError] = []
-    async with scripted(script) as (connect, _), Control(connect, on_error=errors.append) as control:
+    async with scripted(script) as (connect, _), Control(connect, by_id, on_error=errors.append) as control:
         assert (await control.send(CANCEL)).status == "Received"
     assert [error.code for error in errors] == ["INVALID_RESPONSE"] * 3 + ["INVALID_REQUEST"]
 
@@ -274,7 +331,7 @@ async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
     async def script(socket: ServerConnection) -> None:
         await socket.wait_closed()
 
-    async with scripted(script) as (connect, _), Control(connect) as control:
+    async with scripted(script) as (connect, _), Control(connect, by_id) as control:
         task = asyncio.ensure_future(control.send(CANCEL))
         await asyncio.sleep(0.1)
         task.cancel()
@@ -284,10 +341,6 @@ async def test_a_cancelled_caller_leaves_nothing_behind() -> None:
 
 
 # ---- feed
-
-
-async def by_id(asset: str) -> str:
-    return asset
 
 
 def subscribed(frame: dict[str, Any], errors: list[object] | None = None) -> str:

@@ -348,3 +348,26 @@ async def test_a_stranger_is_refused(node: Node) -> None:
         with pytest.raises(RingbookError) as caught:
             await client.send(order)
         assert caught.value.code in ("INSUFFICIENT_MARGIN", "INSUFFICIENT_INVENTORY")
+
+
+async def test_a_session_that_reads_changes_nothing(node: Node) -> None:
+    """RDO-01, RDO-02."""
+    async with Client(node.oms, key=dev_key("a"), scope="read") as reader, Client(node.oms, key=dev_key("a")) as client:
+        assert (await reader.inventory()).accounts[0].spot["0"] > 0
+        order = await reader.limit("ETH", "Buy", price="2000", quantity="0.5")
+        with pytest.raises(RingbookError) as caught:
+            await reader.send(order)
+        assert (caught.value.code, caught.value.status) == ("READ_ONLY_SESSION", 403)
+        with pytest.raises(RingbookError, match="READ_ONLY_SESSION"):
+            await reader.control().open()
+        async with reader.order_events() as events:
+            assert (await client.send(order)).status == "Received"
+            assert isinstance(await anext(events), OrderCreated)
+        await client.cancel("ETH", order.order_id)
+        sessions = await client.sessions()
+        reading = [session for session in sessions if session.scope == "read"]
+        assert len(reading) == 1
+        await client.end_session(reading[0].id)
+        assert [session for session in await client.sessions() if session.scope == "read"] == []
+        # It logs in again by itself.
+        assert (await reader.orders(limit=1)).limit == 1

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
+from weakref import WeakSet
 
 from websockets.asyncio.client import ClientConnection
 
@@ -127,7 +128,8 @@ class Client:
         self._symbols: dict[str, list[str]] = {}
         self._markets_at: float | None = None
         self._markets_read: asyncio.Future[None] | None = None
-        self._opened: set[Control | Feed | EventStream[Any]] = set()
+        # One that runs is held by its task.
+        self._opened: WeakSet[Control | Feed | EventStream[Any]] = WeakSet()
 
     async def __aenter__(self) -> Client:
         return self
@@ -143,6 +145,7 @@ class Client:
         self._opened.clear()
         if self._markets_read is not None:
             self._markets_read.cancel()
+            await asyncio.gather(self._markets_read, return_exceptions=True)
         await self._oms.close()
         await self._mds.close()
         await self._transport.close()
@@ -210,15 +213,13 @@ class Client:
         """The id of an asset, by its symbol or its id. Raises RingbookError ASSET_NOT_FOUND."""
         if not isinstance(asset, str):
             raise invalid_argument(f"an asset is a text, its symbol or its id, and not {asset!r}", "asset")
-        is_old = self._markets_at is None or time.monotonic() - self._markets_at > _MARKETS_AGE_S
-        if is_old:
-            await self._read_markets()
+        await self._know_markets()
         if _INDEX_FORM.fullmatch(asset) is not None:
             return asset
         token = _TOKEN_FORM.fullmatch(asset.lower())
         if token is not None:
             return f"{token[1].ljust(64, '0')}@{token[2]}"
-        if asset not in self._symbols and not is_old:
+        if asset not in self._symbols:
             await self._read_markets()
         ids = self._symbols.get(asset, [])
         if len(ids) == 1:
@@ -368,7 +369,7 @@ class Client:
         )
 
     async def send_quotes(self, quotes: SignedQuotes, *, timing: bool = False) -> QuoteSetResponse:
-        """Sends a quote set over REST. Raises RingbookError where what it adds is refused as a whole."""
+        """Sends a quote set over REST. With `Rejected` what the set takes away was applied, and what it adds was not."""
         route = ROUTES[quotes.kind]
         headers = {"x-ringbook-timing": "true"} if timing else {}
         return read(
@@ -386,10 +387,19 @@ class Client:
             body["asset_id"] = await self.asset_id(asset)
         await self._user_session().exchange("DELETE", "/orders/cancel-batch", json.dumps(body))
 
-    async def cancel_all(self, asset: str | None = None, *, before_ns: int | None = None) -> None:
-        """Dispatches a cancel of every order, or of those in one market, or created before a time."""
+    async def cancel_all(
+        self,
+        asset: str | None = None,
+        *,
+        side: Side | None = None,
+        protection_group: str | None = None,
+        quote_set_id: str | None = None,
+        before_ns: int | None = None,
+    ) -> None:
+        """Dispatches a cancel of every order that is in each scope which is given: a market, a side, a group, a set, an age."""
         market = "" if asset is None else f"/{await self.asset_id(asset)}"
-        path = f"/orders/cancel-all{market}{_query(max_ts=before_ns)}"
+        query = _query(max_ts=before_ns, side=side, protection_group=protection_group, quote_set_id=quote_set_id)
+        path = f"/orders/cancel-all{market}{query}"
         await self._user_session().exchange("DELETE", path)
 
     async def cancel_all_after(self, timeout_ms: int) -> int | None:
@@ -511,6 +521,7 @@ class Client:
         """A connection for orders; use it with `async with`. See Control."""
         control = Control(
             self._connect,
+            self.asset_id,
             version=version,
             cancel_on_disconnect=cancel_on_disconnect,
             resend=resend,
@@ -623,6 +634,16 @@ class Client:
             return socket
 
         return await addresses.serve(attempt, is_unserved)
+
+    async def _know_markets(self) -> None:
+        """Decimals and symbols stay, rates change now and then: older ones are used once more, and read again behind that."""
+        if self._markets_at is None:
+            await self._read_markets()
+        elif time.monotonic() - self._markets_at > _MARKETS_AGE_S:
+            self._markets_at = time.monotonic()
+            if self._markets_read is None or self._markets_read.done():
+                self._markets_read = asyncio.ensure_future(self._start_markets())
+                self._markets_read.add_done_callback(lambda read_: read_.cancelled() or read_.exception())
 
     async def _read_markets(self) -> None:
         """Concurrent calls share one read."""

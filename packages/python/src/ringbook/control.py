@@ -11,6 +11,7 @@ flight fails, and `wait_open` returns when actions can be sent again.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
@@ -20,25 +21,41 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from . import flat
-from .actions import ROUTES, Kind, SignedAction, SignedQuotes
+from .actions import ROUTES, Kind, Side, SignedAction, SignedQuotes
 from .errors import RingbookError, connection_closed, error_of, invalid_argument, invalid_response
 from .reading import checked, parse, read
-from .replies import ActionTiming, OperationResponse, QuoteSetResponse, QuoteSetResponseRefused, RejectionDetail
+from .replies import (
+    ActionTiming,
+    CancelAllAfterResponse,
+    OperationResponse,
+    QuoteSetResponse,
+    QuoteSetResponseRefused,
+    RejectionDetail,
+)
 from .sockets import BINARY_PROTOCOL, ENVELOPE_PROTOCOL, Reconnection, close_code
 
 # JSON as short requests or in envelopes, or FlatBuffers, which costs the node the least.
 Version = Literal["short", "v1", "binary"]
 Connect: TypeAlias = Callable[[str, Sequence[str]], Awaitable[ClientConnection]]
+# The id of an asset, by its symbol or its id.
+Resolve: TypeAlias = Callable[[str], Awaitable[str]]
+# Requests that are not signed, by their tag and table.
+Unsigned = Literal["CancelAll", "CancelBatch", "CancelAllAfter"]
 
 _DEADLINE_S = 15.0
 _IN_FLIGHT_MAX = 4_096
 _BATCH_MAX = 50
 _BATCH_MEMBER: dict[Kind, str] = {"create": "orders", "replace": "requests"}
 _BATCH_TAG: dict[Kind, str] = {"create": "BatchCreateRequest", "replace": "BatchReplaceRequest"}
-# Request id, kind, asset, order: the last three tell the items of a batch apart.
 _Response: TypeAlias = OperationResponse | QuoteSetResponse
 R = TypeVar("R", OperationResponse, QuoteSetResponse)
-_PENDING_KEY: TypeAlias = "tuple[int, Kind, str, str]"
+# Request id, kind, asset, order: the last three tell the items of a batch apart, and are empty for what is not signed.
+_PENDING_KEY: TypeAlias = "tuple[int, Kind | Unsigned, str, str]"
+_UNSIGNED: dict[str, Unsigned] = {
+    "CancelAllResponse": "CancelAll",
+    "CancelBatchResponse": "CancelBatch",
+    "CancelAllAfterResponse": "CancelAllAfter",
+}
 _KIND_OF_RESPONSE: dict[str, Kind] = {f"{route.tag}Response": kind for kind, route in ROUTES.items()}
 _KIND_OF_ACTION: dict[str, Kind] = {route.table: kind for kind, route in ROUTES.items()}
 
@@ -49,6 +66,7 @@ class Control:
     def __init__(
         self,
         connect: Connect,
+        resolve: Resolve,
         *,
         version: Version = "short",
         cancel_on_disconnect: bool = False,
@@ -73,6 +91,7 @@ class Control:
         query = "&".join(f"{name}=true" for name, is_wished in wishes.items() if is_wished)
         self._path = f"/control?{query}" if query else "/control"
         self._connect = connect
+        self._resolve = resolve
         self._version = version
         self._reconnects = reconnect
         self._on_reconnected = on_reconnected
@@ -81,7 +100,8 @@ class Control:
         self._pending: dict[_PENDING_KEY, asyncio.Future[Any]] = {}
         self._last_request = 0
         self._socket: ClientConnection | None = None
-        self._opened = asyncio.Event()
+        # Set while it is open and once it has ended; cleared while a lost connection is replaced.
+        self._settled = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
         # Whether the service has announced that it stops: requests sent before are answered, later ones are not.
@@ -114,7 +134,7 @@ class Control:
     @property
     def is_open(self) -> bool:
         """False from when the connection ends until it is replaced; nothing can be sent then."""
-        return self._opened.is_set()
+        return self._socket is not None
 
     @property
     def in_flight(self) -> int:
@@ -123,12 +143,12 @@ class Control:
 
     async def wait_open(self, timeout: float | None = None) -> None:
         """Returns when actions can be sent. Raises RingbookError CLIENT_TIMEOUT, or CONNECTION_CLOSED for a closed one."""
-        if self._is_closed:
-            raise connection_closed("the connection was closed")
         try:
-            await asyncio.wait_for(self._opened.wait(), timeout)
+            await asyncio.wait_for(self._settled.wait(), timeout)
         except asyncio.TimeoutError as error:
             raise RingbookError("CLIENT_TIMEOUT", f"not connected within {timeout} s", retryable=True) from error
+        if self._socket is None:
+            raise connection_closed("the connection has ended")
 
     async def send(self, action: SignedAction, timeout: float = _DEADLINE_S) -> OperationResponse:
         """Sends one action and waits for its answer, `Received` or `Rejected`.
@@ -145,12 +165,12 @@ class Control:
         return answer
 
     async def _send(self, action: SignedAction, timeout: float) -> Any:  # noqa: ANN401
-        request_id = self._next_request([action])
+        request_id = self._next_request(1)
         if self._version == "binary":
             frame: str | bytes = flat.encode(request_id, action)
         else:
             frame = self._json_frame(request_id, f'{{"{ROUTES[action.kind].tag}Request":{action.body}}}')
-        (answer,) = await self._exchange(request_id, [action], frame, timeout)
+        (answer,) = await self._exchange(_keys_of(request_id, [action]), frame, timeout)
         if isinstance(answer, BaseException):
             raise answer
         return answer
@@ -160,22 +180,66 @@ class Control:
     ) -> list[OperationResponse]:
         """1 to 50 creates, or replaces of distinct orders, as one request. Answers are in the order of the actions."""
         kind = check_batch(actions)
-        request_id = self._next_request(actions)
+        request_id = self._next_request(len(actions))
         if self._version == "binary":
             frame: str | bytes = flat.encode_batch(request_id, actions)
         else:
             items = ",".join(action.body for action in actions)
             frame = self._json_frame(request_id, f'{{"{_BATCH_TAG[kind]}":{{"{_BATCH_MEMBER[kind]}":[{items}]}}}}')
-        answers = await self._exchange(request_id, actions, frame, timeout)
+        answers = await self._exchange(_keys_of(request_id, actions), frame, timeout)
         fault = next((answer for answer in answers if isinstance(answer, BaseException)), None)
         if fault is not None:
             raise fault
         return [answer for answer in answers if isinstance(answer, OperationResponse)]
 
-    def _next_request(self, actions: Sequence[SignedAction]) -> int:
+    async def cancel_all(
+        self,
+        asset: str | None = None,
+        *,
+        side: Side | None = None,
+        protection_group: str | None = None,
+        quote_set_id: str | None = None,
+        before_ns: int | None = None,
+    ) -> None:
+        """Dispatches a cancel of every order that is in each scope which is given; it overtakes what waits under overload."""
+        fields = {
+            "asset_id": None if asset is None else await self._resolve(asset),
+            "side": side,
+            "protection_group": protection_group,
+            "quote_set_id": quote_set_id,
+            "max_ts": before_ns,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        await self._call("CancelAll", given, given)
+
+    async def cancel_batch(self, order_ids: Sequence[str], asset: str | None = None) -> None:
+        """Dispatches a cancel of 1 to 50 orders, in every market or in one; unknown ids are ignored."""
+        market = {} if asset is None else {"asset_id": await self._resolve(asset)}
+        rows = [{"order_id": order_id} for order_id in order_ids]
+        await self._call("CancelBatch", {"order_ids": list(order_ids), **market}, {"order_ids": rows, **market})
+
+    async def cancel_all_after(self, timeout_ms: int) -> int | None:
+        """Starts the dead-man timer again; 0 ends it. Returns when it cancels all, on the node's clock; None for never."""
+        timer = {"timeout_ms": timeout_ms}
+        answer = await self._call("CancelAllAfter", timer, timer)
+        return read(CancelAllAfterResponse, {**timer, **answer}, "timer").fires_at_ns or None
+
+    async def _call(self, name: Unsigned, body: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+        """A request that is not signed: as JSON, or the fields of its table."""
+        request_id = self._next_request(1)
+        if self._version == "binary":
+            frame: str | bytes = flat.encode_table(request_id, name, fields)
+        else:
+            frame = self._json_frame(request_id, json.dumps({f"{name}Request": body}, separators=(",", ":")))
+        (answer,) = await self._exchange([(request_id, name, "", "")], frame, _DEADLINE_S)
+        if isinstance(answer, BaseException):
+            raise answer
+        return checked(answer, name)
+
+    def _next_request(self, count: int) -> int:
         if not self.is_open:
             raise connection_closed("the connection is closed; nothing was sent")
-        if len(self._pending) + len(actions) > self._in_flight_max:
+        if len(self._pending) + count > self._in_flight_max:
             message = f"{len(self._pending)} actions await their answers; nothing was sent: await some of them first"
             raise RingbookError("TOO_MANY_IN_FLIGHT", message, retryable=True)
         self._last_request += 1
@@ -186,10 +250,9 @@ class Control:
         return f'{{{head}"request_id":"r-{request_id}","data":{data}}}'
 
     async def _exchange(
-        self, request_id: int, actions: Sequence[SignedAction], frame: str | bytes, timeout: float
-    ) -> list[_Response | BaseException]:
+        self, keys: Sequence[_PENDING_KEY], frame: str | bytes, timeout: float
+    ) -> list[_Response | dict[str, Any] | BaseException]:
         loop = asyncio.get_running_loop()
-        keys: list[_PENDING_KEY] = [(request_id, action.kind, action.asset_id, action.order_id) for action in actions]
         futures = [loop.create_future() for _ in keys]
         self._pending.update(zip(keys, futures, strict=True))
         try:
@@ -203,24 +266,11 @@ class Control:
             except asyncio.TimeoutError:
                 pass
             await asyncio.wait(futures, timeout=timeout)
-            return [self._outcome(future, action, timeout) for future, action in zip(futures, actions, strict=True)]
+            return [_outcome(future, key, timeout) for future, key in zip(futures, keys, strict=True)]
         finally:
             for key, future in zip(keys, futures, strict=True):
                 self._pending.pop(key, None)
                 future.cancel()
-
-    def _outcome(self, future: asyncio.Future[Any], action: SignedAction, timeout: float) -> _Response | BaseException:
-        if not future.done() or future.cancelled():
-            message = (
-                f"no answer to the {action.kind} of {action.order_id} within {timeout:g} s; the outcome is unknown: "
-                "read the order"
-            )
-            return RingbookError("CLIENT_TIMEOUT", message, retryable=True)
-        fault = future.exception()
-        if fault is not None:
-            return fault
-        response: _Response = future.result()
-        return response
 
     # ---- the connection
 
@@ -232,14 +282,15 @@ class Control:
             raise connection_closed("the connection was closed")
         self._socket = socket
         self.is_shutting_down = False
-        self._opened.set()
+        self._settled.set()
 
     async def _run(self) -> None:
         pauses = Reconnection()
         while not self._is_closed:
             if self._socket is not None:
+                pauses.connected()
                 await self._receive_all(self._socket)
-                pauses.succeeded()
+                pauses.lost()
             if not self._reconnects or self._is_closed:
                 return
             await pauses.pause()
@@ -265,7 +316,10 @@ class Control:
 
     def _lost(self, error: RingbookError) -> None:
         self._socket = None
-        self._opened.clear()
+        if self._reconnects and not self._is_closed:
+            self._settled.clear()
+        else:
+            self._settled.set()
         for future in self._pending.values():
             if not future.done():
                 future.set_exception(error)
@@ -291,6 +345,10 @@ class Control:
         if request_id is None or not isinstance(content, dict) or len(content) != 1:
             return None
         ((tag, answer),) = content.items()
+        unsigned = _UNSIGNED.get(tag)
+        if unsigned is not None:
+            self._answered((request_id, unsigned, "", ""), checked(answer, tag))
+            return None
         kind = _KIND_OF_RESPONSE.get(tag)
         if kind is not None:
             asset_id = str(checked(answer, tag).get("asset_id"))
@@ -317,6 +375,11 @@ class Control:
         elif table == "QuoteSetAnswer":
             applied = _applied_of(body)
             self._answered((request_id or 0, "quotes", str(body["asset_id"]), applied.set_id), applied)
+        elif table == "CancelsAnswer":
+            self._answered((request_id or 0, "CancelAll", "", ""), {})
+            self._answered((request_id or 0, "CancelBatch", "", ""), {})
+        elif table == "CancelAllAfterAnswer":
+            self._answered((request_id or 0, "CancelAllAfter", "", ""), {"fires_at_ns": body["fires_at_ns"]})
         elif table == "Failure":
             return self._refused(request_id, flat.failure(body))
         elif table == "Resync":
@@ -326,7 +389,7 @@ class Control:
             self.is_shutting_down = True
         return None
 
-    def _answered(self, key: _PENDING_KEY, response: _Response) -> None:
+    def _answered(self, key: _PENDING_KEY, response: _Response | dict[str, Any]) -> None:
         future = self._pending.pop(key, None)
         if future is not None and not future.done():
             future.set_result(response)
@@ -346,6 +409,24 @@ class Control:
     def _report(self, error: RingbookError) -> None:
         if self._on_error is not None:
             self._on_error(error)
+
+
+def _keys_of(request_id: int, actions: Sequence[SignedAction]) -> list[_PENDING_KEY]:
+    return [(request_id, action.kind, action.asset_id, action.order_id) for action in actions]
+
+
+def _outcome(
+    future: asyncio.Future[Any], key: _PENDING_KEY, timeout: float
+) -> _Response | dict[str, Any] | BaseException:
+    if not future.done() or future.cancelled():
+        what = f"{key[1]} of {key[3]}" if key[3] else key[1]
+        message = f"no answer to the {what} within {timeout:g} s; the outcome is unknown: read the order"
+        return RingbookError("CLIENT_TIMEOUT", message, retryable=True)
+    fault = future.exception()
+    if fault is not None:
+        return fault
+    response: _Response | dict[str, Any] = future.result()
+    return response
 
 
 def check_batch(actions: Sequence[SignedAction]) -> Kind:

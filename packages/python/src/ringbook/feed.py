@@ -58,8 +58,6 @@ _FRAMES_BURST = 40.0
 _ANSWER_S = 10.0
 # Between two renewals of one subscription; twice as long after each that was refused.
 _RENEW_S, _RENEW_S_MAX = 1.0, 16.0
-# A connection that ends sooner is followed by a longer pause.
-_STABLE_S = 5.0
 # A bare number is a count of minutes; `m` are minutes and `M` is 30 days, the other suffixes are taken in either case.
 _INTERVAL_FORM = re.compile(r"([1-9][0-9]{0,6})([SsmHhDdWwM]?)")
 _DAY_S = 86_400
@@ -377,10 +375,9 @@ class Feed:
         try:
             while not self._queue.has_ended:
                 if self._socket is not None:
-                    connected_at = time.monotonic()
+                    pauses.connected()
                     await self._receive_all(self._socket)
-                    if time.monotonic() - connected_at > _STABLE_S:
-                        pauses.succeeded()
+                    pauses.lost()
                 await pauses.pause()
                 try:
                     await self._open()

@@ -50,6 +50,13 @@ def encode(request_id: int, action: SignedAction) -> bytes:
     return _frame(request_id, ROUTES[action.kind].table, _fields(action))
 
 
+def encode_table(request_id: int, table: str, fields: Mapping[str, Any]) -> bytes:
+    """A request that is not signed, by its table and its fields."""
+    if table not in control_tables()["tables"]:
+        raise invalid_argument(f"FlatBuffers have no table {table}", "version")
+    return _frame(request_id, table, fields)
+
+
 def encode_batch(request_id: int, actions: Sequence[SignedAction]) -> bytes:
     """Creates or replaces as one frame."""
     is_create = actions[0].kind == "create"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ _HANDSHAKE_S = 10.0
 _PING_S, _SILENCE_S = 20.0, 20.0
 # The service limits every message to 1 MiB.
 _MESSAGE_BYTES_MAX = 1_048_576
+# A connection that ends sooner is followed by a longer pause.
+_STABLE_S = 5.0
 # Frames that are read ahead of the task that handles them.
 _FRAMES_AHEAD = 64
 
@@ -75,13 +78,18 @@ def close_code(error: ConnectionClosed) -> tuple[int, str]:
 
 
 class Reconnection:
-    """The pauses between attempts to connect."""
+    """The pauses between attempts to connect; those after connections that ended soon grow too."""
 
     def __init__(self) -> None:
         self._pause = RECONNECT_S
+        self._connected_at = 0.0
 
-    def succeeded(self) -> None:
-        self._pause = RECONNECT_S
+    def connected(self) -> None:
+        self._connected_at = time.monotonic()
+
+    def lost(self) -> None:
+        if time.monotonic() - self._connected_at > _STABLE_S:
+            self._pause = RECONNECT_S
 
     async def pause(self) -> None:
         await asyncio.sleep(self._pause)

@@ -109,8 +109,9 @@ class EventStream(Generic[T]):
         try:
             while not self._queue.has_ended:
                 if self._socket is not None:
+                    pauses.connected()
                     await self._receive_all(self._socket)
-                    pauses.succeeded()
+                    pauses.lost()
                     self._socket = None
                 if self._queue.has_ended:
                     return
@@ -153,6 +154,9 @@ class EventStream(Generic[T]):
             # What was missed is no longer there: the close that follows is that of a new beginning.
             if refusal.code == "RESYNC_REQUIRED" and self._reconnects:
                 self._sequence = None
+                return refusal
+            # The session is over: the next handshake is refused, and then there is a new one.
+            if refusal.code.upper() == "UNAUTHORIZED" and self._reconnects:
                 return refusal
             raise refusal
         if self._is_numbered and kind in ("event", "sequence"):

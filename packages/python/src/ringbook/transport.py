@@ -168,6 +168,8 @@ class Session:
             login = None
         if login is None or login.done():
             login = asyncio.ensure_future(self._start())
+            # Where no caller waits for it any more, its failure is of no use.
+            login.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             self._login = login
         # A caller that is cancelled does not end the login of the others.
         return await asyncio.shield(login)
