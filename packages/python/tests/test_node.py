@@ -371,3 +371,37 @@ async def test_a_session_that_reads_changes_nothing(node: Node) -> None:
         assert [session for session in await client.sessions() if session.scope == "read"] == []
         # It logs in again by itself.
         assert (await reader.orders(limit=1)).limit == 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_unsigned_requests_over_control(node: Node, version: Version) -> None:
+    """UNS-01."""
+    async with (
+        Client(node.oms, key=dev_key("b")) as client,
+        client.control(version=version) as control,
+        client.order_events() as events,
+    ):
+        levels = [("Buy", "2000"), ("Buy", "2001"), ("Sell", "4000"), ("Sell", "4001")]
+        orders = [await client.limit("ETH", side, price=price, quantity="0.1") for side, price in levels]  # type: ignore[arg-type]
+        for answer in await control.send_batch(orders):
+            raise_for_rejection(answer)
+        await control.cancel_all("ETH", side="Buy")
+        await control.cancel_batch([orders[2].order_id], "ETH")
+        await control.cancel_batch([orders[3].order_id, "unknown"])
+        ended = set()
+        async for event in events:
+            if isinstance(event, OrderCanceled):
+                ended.add(event.order_id)
+                if len(ended) == len(orders):
+                    break
+        assert ended == {order.order_id for order in orders}
+        fires_at = await control.cancel_all_after(60_000)
+        assert fires_at is not None
+        assert fires_at > await client.system_time()
+        assert await control.cancel_all_after(0) is None
+        with pytest.raises(RingbookError) as caught:
+            await control.cancel_all_after(5)
+        assert caught.value.code == "INVALID_REQUEST"
+        assert caught.value.field is not None
+        assert caught.value.field.endswith("timeout_ms")
+        await control.cancel_all()
