@@ -8,14 +8,14 @@ import { after, before, suite, test } from 'node:test';
 import { hashes } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { REJECT_CODE, type RejectName } from '../../src/core/reject.ts';
-import { DocRunner, examplesOf } from '../support/doc-runner.ts';
+import { DocRunner, examplesOf, PYTHON } from '../support/doc-runner.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** In the order in which they run: the pages of the guide go on where the one before has stopped. */
 const PAGES = [
   ...['README.md', 'docs/trading.md', 'docs/orders.md', 'docs/safety.md', 'docs/market-data.md', 'docs/accounts.md'],
-  ...['docs/operating.md', 'docs/api.md', 'docs/margin.md', 'docs/signers.md'],
+  ...['docs/operating.md', 'docs/api.md', 'docs/margin.md', 'docs/signers.md', 'docs/makers.md'],
 ];
 const STREAMS = [
   '/orders',
@@ -34,6 +34,12 @@ const NOT_RUN = [
 
 /** Scripts are run where their tools are; elsewhere the test is skipped with a message. */
 const lacksTools = ['bash', 'curl', 'openssl'].some((name) => spawnSync(name, ['--help']).error !== undefined);
+
+/** Programs in Python are run where its package is installed; elsewhere each is skipped with this message. */
+const hasPackage = spawnSync(PYTHON, ['-c', 'import ringbook']).status === 0;
+const lacksPackage = hasPackage
+  ? false
+  : `${PYTHON} has no ringbook: pip install ./packages/python; RINGBOOK_PYTHON names another`;
 
 suite('the examples of the documentation, on a dev node', () => {
   const examples = PAGES.flatMap(examplesOf);
@@ -61,7 +67,7 @@ suite('the examples of the documentation, on a dev node', () => {
 
   for (const example of running) {
     const what = example.words.join(' ');
-    const skip = example.words[1] === 'script' && lacksTools;
+    const skip = example.words[0] === 'python' ? lacksPackage : example.words[1] === 'script' && lacksTools;
     test(`${example.file}:${example.line} (${what}) does what the page describes`, { skip }, () =>
       runner.execute(example),
     );

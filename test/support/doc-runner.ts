@@ -22,6 +22,7 @@ import { PATIENCE_MS, seenAtLast } from './patience.ts';
 //   sh                          `npx ringbook …` commands, one a line
 //   sh script                   a script for bash, with curl and openssl; `json answer` behind it is what it prints
 //   ts                          a whole program
+//   python                      a whole program, run where the package of packages/python is installed
 //   json config                 a configuration file
 //   text vector                 a signed text and, on its second line, the signature in hex
 //   http [mds|ops]              a request; `json answer [status]` behind it has the shape of the answer
@@ -113,6 +114,8 @@ function closingBrace(text: string, from: number): number {
 }
 
 const run = promisify(execFile);
+/** The interpreter that has the package of packages/python. */
+export const PYTHON: string = process.env['RINGBOOK_PYTHON'] ?? 'python3';
 const BUILD = fileURLToPath(new URL('../../', import.meta.url));
 const CLI = join(BUILD, 'src', 'cli', 'main.js');
 /** The name of each package, its folder, and its compiled files; the client's are the same as the node's. */
@@ -171,6 +174,7 @@ export class DocRunner {
     if (language === 'sh' && role === 'script') return this.#script(example.text);
     if (language === 'sh') return this.#shell(example.text);
     if (language === 'ts') return this.#program(example);
+    if (language === 'python') return this.#python(example);
     if (language === 'http') return this.#request(example.text, this.#baseOf(role));
     if (language === 'text' && role === 'vector') return checkVector(example.text);
     assert.equal(language, 'json', `a block of no known kind: ${example.words.join(' ')}`);
@@ -229,6 +233,12 @@ export class DocRunner {
 
   async #program(example: Example): Promise<void> {
     await run(process.execPath, [`${nameOf(example)}.js`], { cwd: this.#home, timeout: PATIENCE_MS });
+  }
+
+  async #python(example: Example): Promise<void> {
+    const path = join(this.#home, `${nameOf(example)}.py`);
+    writeFileSync(path, this.#local(example.text));
+    await run(PYTHON, [path], { cwd: this.#home, timeout: PATIENCE_MS });
   }
 
   #configuration(text: string): void {
