@@ -36,6 +36,7 @@ function silentSink(): OrderSink {
   const nothing = (): void => undefined;
   return {
     ...{ orderEvent: nothing, userTrade: nothing, fault: nothing, release: nothing, accountCleared: nothing },
+    protectionTriggered: nothing,
     ...{ isOrderRead: () => false, isTradeRead: () => false, countFill: nothing },
     reduce: () => true,
     endQuoteSet: () => true,

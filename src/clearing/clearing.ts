@@ -60,6 +60,7 @@ import { applyAccountCleared, applyLiquidationStep, applyNodeOrderRefused } from
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { keptSignedText, recordVerdict } from './orders.ts';
 import { flushChangedPositions } from './positions.ts';
+import { applyDeleteProtection, applyPutProtection, applyResetProtection } from './protections.ts';
 import { applySetPrices } from './registry/prices.ts';
 import { applyPutAsset, applyPutRisk } from './registry/registry-assets.ts';
 import { applyPutConfig } from './registry/registry-config.ts';
@@ -325,6 +326,12 @@ function applyNodeInput(
       return applyAddSigner(state, input, nowNs, effects);
     case 'renameSubAccount':
       return applyRename(state, input, effects);
+    case 'putProtection':
+      return applyPutProtection(state, input, effects);
+    case 'deleteProtection':
+      return applyDeleteProtection(state, input, nowNs, effects);
+    case 'resetProtection':
+      return applyResetProtection(state, input, effects);
     case 'hold':
       setHold(state.hooks, input.asset);
       return accepted(hooksView(state));

@@ -121,6 +121,8 @@ export function writeEffect(effect: Effect, to: EffectSinks): void {
     case 'orderEnded':
     case 'signersChanged':
     case 'subAccountChanged':
+    // The gateway passes it on to its market, in front of the orders that it concerns.
+    case 'protectionChanged':
     case 'positionCleared':
     case 'depositLanded':
     case 'transferDone':

@@ -22,6 +22,7 @@ import type {
   OrderRow,
   PositionRow,
   PriceRow,
+  ProtectionRow,
   SettlementRow,
   SignerConfigRow,
   SubAccountRow,
@@ -115,6 +116,12 @@ interface SignersChanged {
 interface SubAccountChanged {
   readonly kind: 'subAccountChanged';
   readonly row: SubAccountRow;
+}
+
+/** A protection group has other limits, was reset, or is gone. */
+interface ProtectionChanged {
+  readonly kind: 'protectionChanged';
+  readonly row: ProtectionRow;
 }
 
 /** A flat position was folded into spot USD (POS-04, POS-05). */
@@ -246,6 +253,7 @@ export type Effect =
   | UserChanged
   | SignersChanged
   | SubAccountChanged
+  | ProtectionChanged
   | PositionCleared
   | DepositLanded
   | TransferDone

@@ -21,6 +21,8 @@ import type {
   OrderReplacedFields,
   OrderRestoredFields,
   OrderTriggeredFields,
+  ProtectionEndedFields,
+  ProtectionTriggeredFields,
   TradeIdsReservedFields,
 } from '../schema/generated/messages.ts';
 import type { CursorStep } from './funds/chain-cursor.ts';
@@ -29,7 +31,7 @@ import type { AssetChange } from './registry/registry-assets.ts';
 import type { ConfigChange } from './registry/registry-config.ts';
 import type { MarketChange } from './registry/registry-markets.ts';
 import type { RiskParameters } from './registry/risk-parameters.ts';
-import type { AccountPlace, CursorKind, MarketPlace, OrderRow, SignedText } from './rows.ts';
+import type { AccountPlace, CursorKind, MarketPlace, OrderRow, ProtectionLimits, SignedText } from './rows.ts';
 import type { SignerSetup } from './signers/deposit-config.ts';
 import type { SignedBy } from './signers/signer-config.ts';
 
@@ -82,6 +84,12 @@ export type MatchedInput = Omit<MatchedFields, 'takerSide'>;
 /** Trade ids for auto-deleveraging; they are used when this is applied, or never (AMB-59). */
 export type TradeIdsReservedInput = TradeIdsReservedFields;
 
+/** A group of orders has traded as much as it may: its members rest no longer from here on, and their ends follow (MMP-03). */
+export type ProtectionTriggeredInput = ProtectionTriggeredFields;
+
+/** Rollbacks have ended the freeze of this trip. */
+export type ProtectionEndedInput = ProtectionEndedFields;
+
 export type MarketInput =
   | Created
   | CreateRefused
@@ -92,7 +100,9 @@ export type MarketInput =
   | Activated
   | CancelPending
   | MatchedInput
-  | TradeIdsReservedInput;
+  | TradeIdsReservedInput
+  | ProtectionTriggeredInput
+  | ProtectionEndedInput;
 
 /** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
 export function isOfMarket(input: ClearingInput): input is MarketInput {
@@ -107,6 +117,8 @@ export function isOfMarket(input: ClearingInput): input is MarketInput {
     case 'cancelPending':
     case 'createRefused':
     case 'tradeIdsReserved':
+    case 'protectionTriggered':
+    case 'protectionEnded':
       return true;
     default:
       input satisfies NodeInput;
@@ -500,6 +512,31 @@ export interface RenameSubAccount extends FromNode {
   readonly name: string;
 }
 
+/** What names a protection group to its user; unsigned, the session is checked before (MMP-01). */
+interface OfProtection extends FromNode {
+  readonly user: UserId;
+  /** The base asset of the market. */
+  readonly asset: AssetId;
+  readonly group: string;
+}
+
+/** Creates the group or replaces its limits. */
+export interface PutProtection extends OfProtection {
+  readonly kind: 'putProtection';
+  readonly terms: ProtectionLimits;
+}
+
+export interface DeleteProtection extends OfProtection {
+  readonly kind: 'deleteProtection';
+}
+
+/** Ends its freeze. */
+export interface ResetProtection extends OfProtection {
+  readonly kind: 'resetProtection';
+  /** The last trip that the gateway has seen; 0 for none. */
+  readonly trip: Sequence;
+}
+
 /** Fills of one asset, or all, are not decided; what a market sends after a held fill waits behind it. */
 interface Hold extends FromNode {
   readonly kind: 'hold';
@@ -644,6 +681,9 @@ export type NodeInput =
   | ClosePosition
   | AddSigner
   | RenameSubAccount
+  | PutProtection
+  | DeleteProtection
+  | ResetProtection
   | Hold
   | Release
   | Fault

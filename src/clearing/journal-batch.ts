@@ -25,6 +25,8 @@ import {
   OrderReplaced,
   OrderRestored,
   OrderTriggered,
+  ProtectionEnded,
+  ProtectionTriggered,
   TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
@@ -54,6 +56,10 @@ function readInput(typeId: number, v: Views, at: number): ClearingInput {
       return OrderCancelPending.read(v, at);
     case TradeIdsReserved.typeId:
       return TradeIdsReserved.read(v, at);
+    case ProtectionTriggered.typeId:
+      return ProtectionTriggered.read(v, at);
+    case ProtectionEnded.typeId:
+      return ProtectionEnded.read(v, at);
     case NodeCommand.typeId: {
       const start = at + NodeCommand.bytes;
       return decodePlain<NodeInput>(v.u8.subarray(start, start + NodeCommand.textBytes(v, at)));

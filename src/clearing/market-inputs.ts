@@ -24,6 +24,7 @@ import {
   applyRestored,
   dropUnmatched,
 } from './orders.ts';
+import { applyProtectionEnded, applyProtectionTriggered } from './protections.ts';
 import { plainRow } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
@@ -89,8 +90,12 @@ function touchMarket(state: ClearingState, market: ClearingMarket): void {
   state.dirty.markets.add(market);
 }
 
-/** Whether the event is about the match that the entering order began: its fills, and own orders in its way. */
+/**
+ * Whether the event is about the match that the entering order began: its fills, own orders in its way, and trips of makers. Ends of
+ * protected orders follow behind its last fill.
+ */
 function isOfMatch({ orders, entering }: ClearingMarket, input: MarketInput): boolean {
+  if (input.kind === 'protectionTriggered') return true;
   if (input.kind === 'matched') return input.takerOrder === orders.row(entering).orderSequence;
   return input.kind === 'ended' && input.end === ORDER_END.selfTradePrevented;
 }
@@ -132,6 +137,12 @@ function applyByKind(
       break;
     case 'tradeIdsReserved':
       applyTradeIdsReserved(state, market, input, nowNs, effects);
+      break;
+    case 'protectionTriggered':
+      applyProtectionTriggered(state, input);
+      break;
+    case 'protectionEnded':
+      applyProtectionEnded(state, input);
       break;
     default:
       unreachable(input);

@@ -39,6 +39,7 @@ import type { CancelPending, Created, CreateRefused, Ended, FillVerdict, Replace
 import { isOutstanding, nodeOrderOver } from './liquidation/liquidation-rows.ts';
 import { baseOf, type ClearingOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
 import { isFilled } from './order-ends.ts';
+import { countMember } from './protections.ts';
 import { type OrderRow, plainRow, type SignedTextRow } from './rows.ts';
 import type { BalanceSlot, ClearingMarket, ClearingState } from './state.ts';
 import { tallyFinishedOrder, tallySignedText } from './tallies.ts';
@@ -92,6 +93,7 @@ export function addLiveOrder(
   if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = order.index;
   linkChild(market, order.index);
   watchTrigger(order);
+  countMember(state, order.row, 1);
   return order;
 }
 
@@ -102,7 +104,10 @@ export function addLiveOrder(
 export function changeOrder(state: ClearingState, order: ClearingOrder, change: (row: OrderRecordView) => void): void {
   const { row, market } = order;
   const spent = spendOf(row, market.definition);
+  const group = row.protectionGroup;
+  if (group !== 0) countMember(state, row, -1);
   change(row);
+  if (group !== 0 || row.protectionGroup !== 0) countMember(state, row, 1);
   updateExposure(state, order);
   setSpend(state, order, spent, spendOf(row, market.definition));
   if (row.triggerState !== TRIGGER_STATE.dormant) unwatchTrigger(order);
@@ -147,6 +152,7 @@ export function finishOrder(state: ClearingState, order: ClearingOrder, end: (ro
   setSpend(state, order, spendOf(row, market.definition), ZERO_18);
   removeExposure(state, order);
   unwatchTrigger(order);
+  countMember(state, row, -1);
   end(row);
   assert(row.end !== 0, 'a finished order has an end');
   enableChildren(state, order);

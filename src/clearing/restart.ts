@@ -5,6 +5,7 @@
  *   other inputs behind a hold   applied: they were journaled
  *   orders at fault, covered, filled, IOC, FOK or market, without an `ended` of their market      ended here
  *   orders that wait for their trigger, or for their release      kept, whatever their kind
+ *   members of a protection group that has tripped since they came    ended here (MMP-03)
  *   children that may be released further      kept, whatever their kind, with what their market has put in force
  *   children whose parent is over      cut to what its fills have enabled (AMB-29)
  *   market sequences, trade ids  jump by RESTART_SEQUENCE_GAP after an unclean stop, so that none is used twice
@@ -32,6 +33,7 @@ import { type ClearingOrder, orderAt } from './live-orders.ts';
 import { dropWaitingFills } from './market-inputs.ts';
 import { endAtRestart } from './order-ends.ts';
 import { becomeWhole, changeOrder, dropUnmatched, finishOrder } from './orders.ts';
+import { endOfMember } from './protections.ts';
 import { forgetUpdates } from './registry/prices.ts';
 import { placeStart } from './registry/registry-config.ts';
 import { changeMark } from './risks.ts';
@@ -92,7 +94,11 @@ export function restartOrder(
 ): boolean {
   const { index, row, market } = order;
   if (market.entering === index) dropUnmatched(state, market);
-  const end = (isCut(market, row) ? cut(state, order) : null) ?? endAtRestart(row) ?? endOf(row);
+  const end =
+    (isCut(market, row) ? cut(state, order) : null) ??
+    endAtRestart(row) ??
+    endOfMember(state, market, row) ??
+    endOf(row);
   if (end === null) return true;
   const finished = finishOrder(state, order, (ended) => {
     ended.end = end;

@@ -4,6 +4,7 @@
  *
  *   users, accounts, assets, balances, positions ─▶ gateway              ┐ a part at a time, as the rings have room: the
  *   configuration, prices, markets ───────────────▶ gateway, markets     │ receivers read while clearing writes, and nothing
+ *   groups of protection ─────────────────────────▶ gateway, markets     │
  *   orders, market by market ─────────────────────▶ market, gateway      │ piles up
  *   ids of the past, then `MarketRestored` ───────▶ markets              │
  *   accounts whose orders are to be cancelled ────▶ gateway              ┘
@@ -80,6 +81,10 @@ export function* restore(
   let sent = state.users.size;
   yield* restoreLedger(state, to, sent);
   for (const market of state.markets) writeMarket(market, to);
+  yield* inParts(state.protections.values(), sent, (row) => {
+    for (const sink of [to.gateway, to.market(row.marketIndex)])
+      writeClearingEvent({ kind: 'protectionChanged', row }, sink);
+  });
   for (const order of orders) {
     writeOrder(order, to, past);
     sent += 1;

@@ -685,6 +685,36 @@ export interface SignerConfigRow extends SignerConfig {
   readonly isUnfunded: boolean;
 }
 
+/** Limits of a group, as its user sets them (MMP-01); null: no such limit, but there is one at least. */
+export interface ProtectionLimits {
+  readonly windowMs: number;
+  /** 0: until it is reset. */
+  readonly frozenMs: number;
+  readonly maxFills: number | null;
+  /** Base, 18 decimals. */
+  readonly maxQuantity: Amount18 | null;
+  /** USD, 18 decimals, as the next. */
+  readonly maxNotional: Amount18 | null;
+  readonly minFillNotional: Amount18;
+}
+
+/** A group that protects a market maker (protections.ts). Key: (user, market, slot). */
+export interface ProtectionRow extends ProtectionLimits {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  /** 1 to 8; used again. */
+  readonly slot: number;
+  /** 1 to 16 characters of an order id. */
+  readonly group: string;
+  /** Sequence of the last trip in its market, and of the last one whose freeze was ended; 0 for none. */
+  readonly trip: Sequence;
+  readonly endedTrip: Sequence;
+  /** When the freeze of the last trip ends by itself; 0: never. */
+  readonly frozenUntilNs: TimestampNs;
+  /** It was removed: the same fact as no row. */
+  readonly isGone: boolean;
+}
+
 export interface Tables {
   user: UserRow;
   subAccount: SubAccountRow;
@@ -723,6 +753,7 @@ export interface Tables {
   chainCursor: ChainCursorRow;
   cursorEvent: CursorEventRow;
   signedApproval: SignedApprovalRow;
+  protection: ProtectionRow;
 }
 export type TableName = keyof Tables;
 

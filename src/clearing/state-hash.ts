@@ -168,6 +168,7 @@ const FACTS: { readonly [T in PlainTable]: (state: ClearingState) => readonly Ta
   cursorEvent: ({ chainCursors }) => chainCursors.eventRows(),
   signedApproval: ({ signedApprovals }) => signedApprovals.all(),
   usedText: ({ usedTexts }) => byUserAndPlace(usedTexts.all()),
+  protection: ({ protections }) => valuesOf(protections),
   liquidation: ({ liquidations }) =>
     [...liquidations]
       .map((account) => liquidationRow(account))

@@ -49,6 +49,7 @@ import type {
   LiquidationRow,
   PayoutReserveRow,
   PriceRow,
+  ProtectionRow,
   SettlementRow,
   SignedApprovalRow,
   SignedTextRow,
@@ -289,6 +290,8 @@ interface Dirty {
   readonly signedApprovals: Map<number, SignedApprovalRow>;
   /** By `<chain>/<kind>/<place>`: a place may be used again before a checkpoint. */
   readonly cursorEvents: Map<string, CursorEventRow>;
+  /** By `<user>/<market>/<slot>`: a slot may be used again before a checkpoint. */
+  readonly protections: Map<string, ProtectionRow>;
   finishedOrders: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
@@ -364,6 +367,10 @@ export interface ClearingState {
   readonly chainCursors: ChainCursors;
   /** Those of the last hour. */
   readonly signedApprovals: SignedApprovals;
+  /** By `<user>/<market>/<slot>`. */
+  readonly protections: Map<string, ProtectionRow>;
+  /** How many live orders a group has, by the same; none is left out. Derived. */
+  readonly protectedOrders: Map<string, number>;
   /** Sum of negative quote legs, as a positive amount. Derived. */
   usdBorrows: Amount18;
   readonly hooks: Hooks;
@@ -421,6 +428,7 @@ function emptyDirty(): Dirty {
     chainCursors: new Set(),
     signedApprovals: new Map(),
     cursorEvents: new Map(),
+    protections: new Map(),
     finishedOrders: new FinishedOrders(),
     trades: [],
     deposits: [],
@@ -493,6 +501,8 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
     usedTexts: new UsedTexts(),
     chainCursors: new ChainCursors(),
     signedApprovals: new SignedApprovals(),
+    protections: new Map(),
+    protectedOrders: new Map(),
     usdBorrows: ZERO_18,
     hooks: { holdsAll: false, heldAssets: new Set(), passes: 0, waiting: [], faults: [] },
     verdicts: new Map(),

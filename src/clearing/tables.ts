@@ -24,6 +24,7 @@ import { liquidationRow, placeLiquidation } from './liquidation/liquidation-rows
 import type { ClearingOrder } from './live-orders.ts';
 import { addLiveOrder } from './orders.ts';
 import { placeLegs, positionRow, positionSlot } from './positions.ts';
+import { protectionKey } from './protections.ts';
 import { placeAsset } from './registry/registry-assets.ts';
 import { placeConfig } from './registry/registry-config.ts';
 import { marketRow, placeMarket } from './registry/registry-markets.ts';
@@ -260,6 +261,16 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     takeChanged: ({ dirty }) => {
       const rows = [...dirty.usedTexts.values()];
       dirty.usedTexts.clear();
+      return rows;
+    },
+  },
+  protection: {
+    load: ({ protections }, row) => {
+      if (!row.isGone) protections.set(protectionKey(row), row);
+    },
+    takeChanged: ({ dirty }) => {
+      const rows = [...dirty.protections.values()];
+      dirty.protections.clear();
       return rows;
     },
   },

@@ -14,6 +14,7 @@
 
 import type { SessionScope } from '../codec/action-types.ts';
 import type { JsonValue } from '../codec/json-tree.ts';
+import type { ProtectionState } from '../codec/shapes/protection-shapes.ts';
 import type { Signatures } from '../codec/signatures.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import { AccountClient } from './account.ts';
@@ -48,6 +49,7 @@ import { LiveBook } from './live-book.ts';
 import { MarginClient } from './margin.ts';
 import { type FeedOptions, MarketFeed } from './market-feed.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
+import { type ProtectionTicket, protectionBody, readProtection, readProtections } from './protection.ts';
 import { readArray } from './read-members.ts';
 import { RegistryClient } from './registry.ts';
 import {
@@ -88,6 +90,7 @@ import {
   amendAction,
   bodyOf,
   checkMembers,
+  inProtectionGroup,
   limitOrder,
   type MarketReplace,
   type MarketTicket,
@@ -510,8 +513,40 @@ export class RingbookClient {
     return readFiresAt(await this.#protected({ method: 'POST', path: '/orders/cancel-all-after', body }));
   }
 
-  create(order: Order, also?: CoSignatures): Promise<OperationResponse> {
-    return this.send(this.signCreate(order, also));
+  /** @param protectionGroup the group that protects the order; none unless given (MMP-02). */
+  create(order: Order, also?: CoSignatures, protectionGroup?: string): Promise<OperationResponse> {
+    const signed = this.signCreate(order, also);
+    return this.send(protectionGroup === undefined ? signed : inProtectionGroup(signed, protectionGroup));
+  }
+
+  /** The user's protection groups in a market (MMP-01). */
+  async protections(assetId: string): Promise<readonly ProtectionState[]> {
+    const reply = await this.#protected({
+      method: 'GET',
+      path: `/account/protection/${await this.assets.idOf(assetId)}`,
+    });
+    return readProtections(reply);
+  }
+
+  /** Creates a protection group, or replaces its limits: what its orders may trade as makers within the window (MMP-01). */
+  async protect(assetId: string, limits: ProtectionTicket): Promise<ProtectionState> {
+    const path = `/account/protection/${await this.assets.idOf(assetId)}`;
+    return readProtection(await this.#protected({ method: 'PUT', path, body: protectionBody(limits) }));
+  }
+
+  /** Ends the freeze of a protection group. */
+  async resetProtection(assetId: string, group: string): Promise<ProtectionState> {
+    const path = `${await this.#protectionPath(assetId, group)}/reset`;
+    return readProtection(await this.#protected({ method: 'POST', path }));
+  }
+
+  /** @throws RingbookError MMP_FROZEN, PROTECTION_IN_USE. */
+  async removeProtection(assetId: string, group: string): Promise<void> {
+    await this.#protected({ method: 'DELETE', path: await this.#protectionPath(assetId, group) });
+  }
+
+  async #protectionPath(assetId: string, group: string): Promise<string> {
+    return `/account/protection/${await this.assets.idOf(assetId)}/${encodeURIComponent(group)}`;
   }
 
   async cancel(assetId: string, orderId: string, also?: CoSignatures): Promise<OperationResponse> {

@@ -43,6 +43,18 @@ export type OrderEvent =
       /** What this release activates; null from a service that does not send it. */
       readonly quantity: number | null;
     })
+  | {
+      readonly kind: 'ProtectionTriggered';
+      /** It is about no single order. */
+      readonly orderId?: undefined;
+      readonly assetId: string;
+      /** Whose orders were taken off the book; each gets its `Canceled`. */
+      readonly group: string;
+      readonly limit: string;
+      /** null: until it is reset. */
+      readonly frozenUntilNs: bigint | null;
+      readonly timestampNs: bigint;
+    }
   | (OrderEventCommon & {
       readonly kind: 'CreateFailed' | 'ReplaceFailed' | 'CancelFailed' | 'AmendFailed';
       readonly reason: string | null;

@@ -42,6 +42,7 @@ export { movePrice, priceOnTick, quantityInLots, ticksBetween } from './ticks.ts
 // biome-ignore-end lint/performance/noBarrelFile: the root of a published package
 
 export type * from '../codec/json-tree.ts';
+export type { ProtectionState } from '../codec/shapes/protection-shapes.ts';
 export type { Signatures, SignerKey, SignerScheme } from '../codec/signatures.ts';
 export type { AssetId, UserId } from '../core/ids.ts';
 export type * from './account.ts';
@@ -62,6 +63,7 @@ export type * from './local-book.ts';
 export type * from './margin.ts';
 export type * from './market-feed.ts';
 export type * from './order-events.ts';
+export type { ProtectionTicket } from './protection.ts';
 export type * from './registry.ts';
 export type * from './replies.ts';
 export type * from './signed-actions.ts';

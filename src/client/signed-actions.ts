@@ -433,6 +433,11 @@ export function signCreate(signers: Signers, order: Order, postSignNs: bigint, a
   return { action: 'Create', assetId: order.assetId, orderId: order.orderId, body };
 }
 
+/** The same create as a member of a protection group, which is not signed (MMP-02). */
+export function inProtectionGroup(create: SignedAction, group: string): SignedAction {
+  return { ...create, body: `${create.body.slice(0, -1)},"protection_group":${JSON.stringify(group)}}` };
+}
+
 export function signReplace(
   signers: Signers,
   request: MarketReplace,

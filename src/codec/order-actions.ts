@@ -41,7 +41,7 @@ import {
   writeSignedReplace,
 } from './generated/order-json.ts';
 import type { JsonCursor } from './json-cursor.ts';
-import { amendFault, cancelFault, orderFault, quoteSetFault, replaceFault } from './order-rules.ts';
+import { amendFault, cancelFault, groupFault, orderFault, quoteSetFault, replaceFault } from './order-rules.ts';
 import type { Signatures } from './signatures.ts';
 import { textBytes } from './text-writer.ts';
 
@@ -124,7 +124,7 @@ export function readQuoteSet(cursor: JsonCursor): QuoteSetRequest | null {
 
 /** Completes a request of which only the members were read. @param early a fault found before; null for none. */
 export function checkedCreate(request: Draft<CreateRequest>, early: Reject | null = null): CreateRequest {
-  request.fault = early ?? orderFault(request.order);
+  request.fault = early ?? orderFault(request.order) ?? groupFault(request.protectionGroup);
   if (request.fault === null) request.text = textBytes(request.order, writeSignedOrder);
   return request;
 }

@@ -94,6 +94,18 @@ interface QuoteSetEndedView extends OrderName {
   readonly timestampNs: TimestampNs;
 }
 
+/** A protection group has tripped (MMP-04); it is about no single order. */
+export interface ProtectionTriggeredView {
+  readonly kind: 'ProtectionTriggered';
+  readonly group: string;
+  readonly assetId: AssetId;
+  /** `max_fills`, `max_quantity` or `max_notional`. */
+  readonly limit: string;
+  /** null: until it is reset. */
+  readonly frozenUntilNs: TimestampNs | null;
+  readonly timestampNs: TimestampNs;
+}
+
 export type OrderEventView =
   | QuoteSetAppliedView
   | QuoteSetEndedView
@@ -103,7 +115,8 @@ export type OrderEventView =
   | ReplacedView
   | AmendedView
   | TriggeredView
-  | FailedView;
+  | FailedView
+  | ProtectionTriggeredView;
 
 /** The payload of one event of `user` on a v1 socket. */
 export function orderEvent(user: UserId, view: OrderEventView): string {
@@ -117,6 +130,12 @@ export function plainOrderEvent(user: UserId, view: OrderEventView): string | nu
 }
 
 function members(user: UserId, view: OrderEventView): string {
+  if (view.kind === 'ProtectionTriggered') {
+    return (
+      `"group":${quote(view.group)},"asset_id":"${view.assetId}","user_id":"${user}","limit":"${view.limit}",` +
+      `"frozen_until_ns":${view.frozenUntilNs},"timestamp_ns":${view.timestampNs}`
+    );
+  }
   const name = `"order_id":${quote(view.orderId)},"asset_id":"${view.assetId}","user_id":"${user}"`;
   switch (view.kind) {
     case 'Created':

@@ -96,9 +96,12 @@ export function quoteSetFault(quotes: SignedQuoteSet): Reject | null {
   const { bids, asks, protectionGroup } = quotes;
   if (bids.includes(0)) return invalidOrder('bids', RAW_BOUNDS);
   if (asks.includes(0)) return invalidOrder('asks', RAW_BOUNDS);
-  if (protectionGroup !== null && !GROUP_FORM.test(protectionGroup))
-    return invalidOrder('protection_group', GROUP_RULES);
-  return versionFault(quotes.protocolVersion);
+  return groupFault(protectionGroup) ?? versionFault(quotes.protocolVersion);
+}
+
+/** Of the name of a protection group; null for none. */
+export function groupFault(group: string | null): Reject | null {
+  return group === null || GROUP_FORM.test(group) ? null : invalidOrder('protection_group', GROUP_RULES);
 }
 
 function invalidOrder(field: string, message: string): Reject {

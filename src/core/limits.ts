@@ -86,7 +86,12 @@ export const PROTECTION_GROUP_BYTES_MAX = 16;
 export const OPEN_ORDERS_MAX = 1_000;
 /** Children per parent: each fill of the parent is work for all of them. */
 export const CHILDREN_PER_PARENT_MAX = 16;
-/** The largest limit of fills of a group that protects a market maker (MMP-01). */
+/** Groups that protect a market maker: of a user and market, live orders in one, the largest limit of fills, the times (MMP-01, MMP-02). */
+export const PROTECTION_GROUPS_MAX = 8;
+export const PROTECTED_ORDERS_MAX = 400;
+export const PROTECTION_WINDOW_MS_MIN = 10;
+export const PROTECTION_WINDOW_MS_MAX = 60_000;
+export const PROTECTION_FROZEN_MS_MAX = 600_000;
 export const PROTECTED_FILLS_MAX = 1_000;
 export const OPEN_ORDERS_MARKET_MAKER_MAX = 20_000;
 /** Live orders of a user, of a market maker, and of all users: about 3 KiB of memory each [AMB-124]. */

@@ -112,6 +112,12 @@ export function isCancel(end: OrderEnd): boolean {
 export const PROTECTION_LIMIT = { fills: 1, quantity: 2, notional: 3 } as const;
 export type ProtectionLimit = (typeof PROTECTION_LIMIT)[keyof typeof PROTECTION_LIMIT];
 
+export const PROTECTION_LIMIT_WORD: Readonly<Record<ProtectionLimit, string>> = {
+  1: 'max_fills',
+  2: 'max_quantity',
+  3: 'max_notional',
+};
+
 /** Why clearing rejected a fill (G22). 0: not rejected. */
 export const ROLLBACK_REASON = {
   none: 0,

@@ -40,6 +40,8 @@ import {
   OrderTriggered,
   ParkedCancelExpired,
   PositionChanged,
+  ProtectionEnded,
+  ProtectionTriggered,
   QuoteSetApplied,
   QuoteSetEnded,
   QuoteSetRestored,
@@ -167,6 +169,12 @@ export class GatewayActor implements Actor {
         break;
       case TradeIdsReserved.typeId:
         gateway.orders.onTradeIdsReserved(this.#unflushed(TradeIdsReserved.read(v, at)));
+        break;
+      case ProtectionTriggered.typeId:
+        gateway.orders.onProtectionTriggered(this.#unflushed(ProtectionTriggered.read(v, at)));
+        break;
+      case ProtectionEnded.typeId:
+        gateway.orders.onProtectionEnded(this.#unflushed(ProtectionEnded.read(v, at)));
         break;
       case ParkedCancelExpired.typeId:
         gateway.orders.onParkedCancelExpired(ParkedCancelExpired.read(v, at));
@@ -303,6 +311,7 @@ export class GatewayActor implements Actor {
     const { gateway } = this.#parts;
     if (event.kind === 'restored') this.#onRestored();
     else if (event.kind === 'subAccountChanged') gateway.orders.onSubAccountChanged(event.row);
+    else if (event.kind === 'protectionChanged') gateway.protectionChanged(event.row);
     else if (event.kind === 'priceAccepted') this.#onPrice(event.row);
     else if (event.kind === 'atRiskChanged') gateway.atRiskChanged(event.atRisk);
     else if (event.kind === 'liquidationChanged') gateway.liquidations.changed(event);

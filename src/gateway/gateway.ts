@@ -13,8 +13,9 @@
 import type { ActionReply, OperatorCommand } from '../clearing/inputs.ts';
 import { riskTermsOf } from '../clearing/registry/registry-assets.ts';
 import { readMarkBandAge } from '../clearing/registry/stored-settings.ts';
-import type { AssetRow, ConfigRow } from '../clearing/rows.ts';
+import type { AssetRow, ConfigRow, ProtectionRow } from '../clearing/rows.ts';
 import { ActionHops, type ActionMeter, type HopLog } from '../codec/hop-times.ts';
+import type { ProtectionTriggeredView } from '../codec/order-events.ts';
 import { HOP } from '../core/hops.ts';
 import { type AssetId, hasOracle, type UserId } from '../core/ids.ts';
 import type { HashKey } from '../core/key-words.ts';
@@ -30,6 +31,7 @@ import { AutomaticCancels } from './actions/automatic-cancels.ts';
 import { FaultCooldowns, type FaultCounters } from './actions/fault-cooldowns.ts';
 import { Liquidations } from './actions/liquidations.ts';
 import { OrderEntry } from './actions/order-entry.ts';
+import { ProtectionActions } from './actions/protection-actions.ts';
 import { ReleaseQueue } from './actions/release-queue.ts';
 import { RequestSignatures } from './actions/request-signatures.ts';
 import type { SignatureVerifier } from './actions/signature-verifier.ts';
@@ -98,6 +100,8 @@ export interface GatewayCounters extends FaultCounters {
   /** @param elapsedMs from the decoded create to its answer. */
   readonly order: (isReceived: boolean, elapsedMs: number) => void;
   readonly fill: (status: UserTradeEvent['status'], rollbackReason: string | null) => void;
+  /** A protection group has tripped. */
+  readonly protectionTrip?: () => void;
   /** Counts every action; without it none are counted. */
   readonly actions?: ActionMeter;
 }
@@ -140,6 +144,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   >;
   readonly margin: Pick<MarginQueries, 'closePreview' | 'figures' | 'markPrice' | 'positions' | 'simulate'>;
   readonly accountActions: Omit<AccountActions, 'inFlight'>;
+  readonly protections: Omit<ProtectionActions, 'inFlight'>;
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
   readonly settlements: Pick<SettlementRows, 'signaturesOf'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;
@@ -166,6 +171,7 @@ export class Gateway implements OrderSink {
   readonly margin: MarginQueries;
   readonly marginPublisher: MarginPublisher;
   readonly accountActions: AccountActions;
+  readonly protections: ProtectionActions;
   readonly withdrawals: WithdrawalRows = new WithdrawalRows();
   readonly settlements: SettlementRows;
   readonly signers: SignerQueries = new SignerQueries();
@@ -248,6 +254,11 @@ export class Gateway implements OrderSink {
       isKnown: (user) => this.#known.has(user),
       hasAccount: (user, index) => orders.margin.hasAccount(user, index),
     });
+    this.protections = new ProtectionActions({
+      ...{ nowNs, command, groups: orders.protections },
+      marketIndexOf: (asset) => registry.definitions.get(asset)?.marketIndex ?? null,
+      isKnown: (user) => this.#known.has(user),
+    });
   }
 
   nowNs(): TimestampNs {
@@ -284,9 +295,13 @@ export class Gateway implements OrderSink {
 
   /** Signed actions between their first check and their answer, reductions, and messages that wait. */
   get actionsInFlight(): number {
-    const { accountActions, orders, automaticCancels, liquidations, settlements } = this;
+    const { accountActions, orders, automaticCancels, liquidations, settlements, protections } = this;
     const requests =
-      accountActions.inFlight + settlements.waiting + orders.requests.unanswered + this.#parts.verifier.inFlight;
+      accountActions.inFlight +
+      protections.inFlight +
+      settlements.waiting +
+      orders.requests.unanswered +
+      this.#parts.verifier.inFlight;
     const { onTheWay } = orders.margin.reductions;
     const waiting = this.#releases.size + automaticCancels.size + this.#faults.size + liquidations.size;
     return requests + onTheWay + orders.shortReleases + waiting;
@@ -309,6 +324,12 @@ export class Gateway implements OrderSink {
     if (this.registry.definitions.has(definition.assetId)) this.orders.onMarketChanged(definition);
     if (!this.openMarkets.has(definition.marketIndex)) this.orders.restoreMarket(definition, sequence);
     this.registry.marketChanged(definition);
+  }
+
+  /** A market is told of it on the ring of its orders, in front of those that name the group; at a start clearing tells it. */
+  protectionChanged(row: ProtectionRow): void {
+    this.orders.protections.changed(row);
+    if (this.openMarkets.has(row.marketIndex)) this.#releases.addProtection(row);
   }
 
   configChanged(row: ConfigRow): void {
@@ -354,6 +375,11 @@ export class Gateway implements OrderSink {
 
   orderEvent(user: UserId, event: BookEvent): void {
     this.streams.orderEvent(user, event, this.nowNs());
+  }
+
+  protectionTriggered(user: UserId, event: ProtectionTriggeredView): void {
+    this.#parts.counted.protectionTrip?.();
+    this.streams.protectionTriggered(user, event);
   }
 
   isOrderRead(user: UserId): boolean {

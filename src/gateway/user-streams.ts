@@ -1,6 +1,7 @@
 /** What the gateway publishes to the sockets of users; src/http writes the frames (wire.md 9). */
 import type { AccountEventView } from '../codec/account-events.ts';
 import type { PositionView } from '../codec/margin-replies.ts';
+import type { ProtectionTriggeredView } from '../codec/order-events.ts';
 import type { SettlementEvent } from '../codec/settlement-events.ts';
 import type { UserId } from '../core/ids.ts';
 import type { AtRiskFigures } from '../core/market-figures.ts';
@@ -15,6 +16,8 @@ type EventStream = 'orders' | 'trades' | 'confirmed-trades';
 /** Events for the streams of users: of one user, but for what is at risk over all. */
 export interface UserEventStreams {
   orderEvent(user: UserId, event: BookEvent, timestampNs: TimestampNs): void;
+  /** On the stream of order events. */
+  protectionTriggered(user: UserId, event: ProtectionTriggeredView): void;
   userTrade(user: UserId, trade: UserTradeEvent, timestampNs: TimestampNs): void;
   /** After its flush. */
   accountEvent(user: UserId, event: AccountEventView): void;
@@ -44,6 +47,7 @@ export interface UserEventStreams {
 /** Before the public listener opens there is no reader. */
 export const NO_STREAMS: UserEventStreams = {
   orderEvent: () => undefined,
+  protectionTriggered: () => undefined,
   userTrade: () => undefined,
   accountEvent: () => undefined,
   positions: () => undefined,

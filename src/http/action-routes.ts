@@ -85,6 +85,7 @@ const CREATE_ERRORS: readonly RejectName[] = [
   'DUPLICATE_ORDER',
   'ORDER_EXPIRED',
   'TOO_MANY_OPEN_ORDERS',
+  'MMP_FROZEN',
 ];
 const REPLACE_ERRORS: readonly RejectName[] = [
   ...ACTION_ERRORS,

@@ -17,6 +17,7 @@ import { loginRoutes } from './login-routes.ts';
 import { MARGIN_ROUTES } from './margin-routes.ts';
 import { type GatewayRoute, nothing, publicRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
 import { ORDER_READ_ROUTES } from './order-read-routes.ts';
+import { PROTECTION_ROUTES } from './protection-routes.ts';
 import { MARKET_ROUTES, REGISTRY_ROUTES } from './registry-routes.ts';
 import { CANCEL_ROUTES } from './unsigned-cancels.ts';
 import { MARKET_DATA_PATH, MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
@@ -163,6 +164,7 @@ export const OMS_ROUTES: readonly GatewayRoute[] = [
   ...CANCEL_ROUTES,
   ...ORDER_READ_ROUTES,
   ...ACCOUNT_ROUTES,
+  ...PROTECTION_ROUTES,
   ...MARGIN_ROUTES,
   ...REGISTRY_ROUTES,
   ...SYSTEM_ROUTES,

@@ -18,7 +18,7 @@
 import { type AccountEventView, accountEvent } from '../codec/account-events.ts';
 import { binaryFailure, binaryResync, binaryShutdown } from '../codec/binary-replies.ts';
 import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
-import { orderEvent, plainOrderEvent } from '../codec/order-events.ts';
+import { orderEvent, type ProtectionTriggeredView, plainOrderEvent } from '../codec/order-events.ts';
 import { bareArray } from '../codec/pages.ts';
 import { type SettlementEvent, settlementEvent } from '../codec/settlement-events.ts';
 import {
@@ -159,6 +159,10 @@ export class UserStreams implements UserEventStreams {
     const payload = orderEvent(user, event);
     if (toPlain) this.#publish(user, 'orders', timestampNs, payload, plainOrderEvent(user, event) ?? payload);
     if (toQuoted) this.#publish(user, 'quoted-orders', timestampNs, payload);
+  }
+
+  protectionTriggered(user: UserId, event: ProtectionTriggeredView): void {
+    if (this.isRead(user, 'orders')) this.#publish(user, 'orders', event.timestampNs, orderEvent(user, event));
   }
 
   userTrade(user: UserId, trade: UserTradeEvent, timestampNs: TimestampNs): void {

@@ -356,7 +356,7 @@ export interface ProtectionCommand {
   readonly slot: number;
   /** Null: the group is removed. */
   readonly terms: ProtectionTerms | null;
-  /** A freeze with this trip is over: the group was reset; 0: none was. */
+  /** Freezes of trips up to this one are over: the group was reset; 0: it never was. */
   readonly resetTrip: number;
 }
 

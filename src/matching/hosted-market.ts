@@ -3,14 +3,16 @@
  * its price collar, and polls for work of its own (fired triggers).
  */
 
+import type { ProtectionRow } from '../clearing/rows.ts';
 import { assert } from '../core/assert.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
 import { SIDE } from '../core/order-terms.ts';
 import { type CollarBounds, collarBounds, MARK_AGE_NS_MAX, NO_COLLAR } from '../core/price-collar.ts';
-import type { TimestampNs } from '../core/units.ts';
+import { MILLISECOND_NS, type TimestampNs } from '../core/units.ts';
 import type { RestoredPosition, RollbackCommand } from './commands.ts';
 import { MarketEngine } from './market-engine.ts';
 import { type MarketOutlets, MarketOutput } from './market-output.ts';
+import type { ProtectionTerms } from './protection.ts';
 
 /** Triggers and releases processed per poll, so that commands are not delayed. */
 const POLL_BUDGET = 64;
@@ -66,6 +68,17 @@ export class HostedMarket {
     this.output.setTimeNs(command.receivedNs);
     this.output.confirmed.rolledBack(command.tradeId);
     this.engine.rollback(command);
+  }
+
+  /** A group was defined, changed, reset or removed; before the market is open, it is restored (MMP-04). */
+  setProtection(row: ProtectionRow): void {
+    const words = new Int32Array(new Uint8Array(Buffer.from(row.user, 'hex')).buffer);
+    const name = { words, userAt: 0, slot: row.slot };
+    const terms = termsOf(row, this.output.definition);
+    const { trip, endedTrip, frozenUntilNs: untilNs, isGone } = row;
+    if (!this.isOpen)
+      this.engine.restoreProtection({ ...name, terms, freeze: trip > endedTrip ? { untilNs, trip } : null });
+    else this.engine.setProtection({ ...name, terms: isGone ? null : terms, resetTrip: endedTrip });
   }
 
   /** Gives the next trade ids to clearing (ADL). */
@@ -136,4 +149,19 @@ export class HostedMarket {
     this.#collar = bounds;
     this.engine.setCollar(bounds.lowest, bounds.highest);
   }
+}
+
+/** The limits in nanoseconds, lots and price × lots; an amount is reached with the first unit at or above it. */
+function termsOf(row: ProtectionRow, { priceDecimals, quantityDecimals }: MarketDefinition): ProtectionTerms {
+  const lot = 10n ** BigInt(18 - quantityDecimals);
+  const unit = 10n ** BigInt(18 - priceDecimals - quantityDecimals);
+  const up = (amount: bigint, size: bigint): bigint => (amount + size - 1n) / size;
+  return {
+    windowNs: BigInt(row.windowMs) * MILLISECOND_NS,
+    frozenNs: BigInt(row.frozenMs) * MILLISECOND_NS,
+    maxFills: row.maxFills,
+    maxLots: row.maxQuantity === null ? null : up(row.maxQuantity, lot),
+    maxMoney: row.maxNotional === null ? null : up(row.maxNotional, unit),
+    minMoney: up(row.minFillNotional, unit),
+  };
 }

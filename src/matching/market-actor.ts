@@ -395,6 +395,7 @@ export class MarketShardActor implements Actor {
   #onClearingEvent(event: ClearingEvent): void {
     if (event.kind === 'registryChanged') this.#onRegistry(event);
     else if (event.kind === 'priceAccepted') this.#onPrice(event);
+    else if (event.kind === 'protectionChanged') this.#market(event.row.marketIndex).setProtection(event.row);
     else if (event.kind === 'tradeIdsWanted')
       this.#market(event.marketIndex).reserveTradeIds(event.count, this.#wiring.clock.nowNs());
   }

@@ -14,7 +14,7 @@
  * Orders without a group cost one test of a bit: `MARK.isMember` of their record. Not here: what is taken off the book
  * (book.ts), and when it is published.
  */
-import { assert } from '../core/assert.ts';
+import { assert, must } from '../core/assert.ts';
 import { PROTECTION_LIMIT, type ProtectionLimit } from '../core/order-terms.ts';
 import { fromWords } from '../core/time-words.ts';
 import { type Count, FillWindow, WINDOW_ENTRIES_MAX } from './fill-window.ts';
@@ -107,8 +107,8 @@ export class Protection {
   readonly #orders: OrderPool;
   /** By user × 16 + slot. */
   readonly #groups = new Map<number, ProtectionGroup>();
-  /** By the index of a member. */
-  readonly #groupOf = new Map<number, ProtectionGroup>();
+  /** By the index of a member: its group, and the last trip of that when it joined. */
+  readonly #memberships = new Map<number, { readonly group: ProtectionGroup; readonly trip: number }>();
   /** Never goes back, as times of commands can. */
   #nowNs = 0n;
   #scan = 0;
@@ -119,7 +119,7 @@ export class Protection {
 
   /** Whether any order of the market is in a group: without one, sizes of levels are what can be taken. */
   get hasMembers(): boolean {
-    return this.#groupOf.size > 0;
+    return this.#memberships.size > 0;
   }
 
   get nowNs(): bigint {
@@ -157,9 +157,9 @@ export class Protection {
     group.trip = freeze?.trip ?? 0;
   }
 
-  /** Ends this freeze, if it is in force, with an empty window. */
+  /** Ends the freeze of a trip up to this one, with an empty window. */
   reset(group: ProtectionGroup, trip: number): void {
-    if (group.freeze?.trip !== trip) return;
+    if (group.freeze === null || group.freeze.trip > trip) return;
     group.freeze = null;
     group.window.clear();
   }
@@ -172,29 +172,29 @@ export class Protection {
 
   // ---- members
 
-  /** Puts a new order into a group that exists. */
+  /** Puts an order into a group that exists; it is in none. */
   join(index: number, group: ProtectionGroup): void {
     group.members.add(index);
-    this.#groupOf.set(index, group);
+    this.#memberships.set(index, { group, trip: group.trip });
     this.#orders.mark(index, MARK.isMember);
   }
 
-  /** A member leaves the pool. */
+  /** A member leaves the pool, or its group. */
   leave(index: number): void {
     this.groupOf(index).members.delete(index);
-    this.#groupOf.delete(index);
+    this.#orders.unmark(index, MARK.isMember);
+    this.#memberships.delete(index);
   }
 
   /** The group of an order with `MARK.isMember`. */
   groupOf(index: number): ProtectionGroup {
-    const group = this.#groupOf.get(index);
-    assert(group !== undefined, 'a member has its group');
-    return group;
+    return must(this.#memberships.get(index), 'a member has its group').group;
   }
 
   /** Whether a member was one at the last trip of its group. */
   isOver(index: number): boolean {
-    return this.#orders.sequenceOf(index) < this.groupOf(index).trip;
+    const { group, trip } = must(this.#memberships.get(index), 'a member has its group');
+    return trip < group.trip;
   }
 
   // ---- fills
@@ -277,7 +277,7 @@ export class Protection {
   /** @throws InvariantError */
   check(): void {
     let members = 0;
-    for (const [index, group] of this.#groupOf) {
+    for (const [index, { group }] of this.#memberships) {
       assert(this.#orders.hasMark(index, MARK.isMember), 'protection: a member is marked');
       assert(group.members.has(index), 'protection: a member is in its group');
       assert(this.#orders.userOf(index) === group.user, 'protection: a group has orders of its user');

@@ -157,6 +157,13 @@ export const METRIC_TABLE: readonly Row[] = [
     ofGateway('fault_cooldowns'),
   ),
 
+  counter(
+    'ringbook_protection_trips_total',
+    [],
+    'Protection groups of market makers whose orders were taken off the book because they reached a limit.',
+    ofGateway('protection_trips'),
+  ),
+
   // ---- requests that change orders
   counter(
     'ringbook_actions_total',

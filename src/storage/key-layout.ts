@@ -41,6 +41,7 @@
  *   37 block of signed texts       market 4, order sequence 8                         texts from that order on (signed-texts.ts)
  *   38 event of a cursor           chain 9, place 4, kind of events
  *   39 approval of the last hour     place 4
+ *   3a protection group            user 32, market 4, slot 1
  *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
@@ -106,6 +107,7 @@ export const TABLE = {
   signedText: 0x37,
   cursorEvent: 0x38,
   signedApproval: 0x39,
+  protection: 0x3a,
   tradeBlock: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,
@@ -225,6 +227,14 @@ export class KeyWriter {
     this.#begin(table);
     this.#writer.hex(user, 32);
     this.#writer.u8(place);
+    return this.#writer.end();
+  }
+
+  protection(user: UserId, marketIndex: number, slot: number): Uint8Array {
+    this.#begin(TABLE.protection);
+    this.#writer.hex(user, 32);
+    this.#writer.u32(marketIndex);
+    this.#writer.u8(slot);
     return this.#writer.end();
   }
 

@@ -75,6 +75,10 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
     key: (keys, row) => keys.cursorEvent(row.chainId, row.event, row.place),
   },
   signedApproval: { table: TABLE.signedApproval, key: (keys, row) => keys.numbered(TABLE.signedApproval, row.place) },
+  protection: {
+    table: TABLE.protection,
+    key: (keys, row) => keys.protection(row.user, row.marketIndex, row.slot),
+  },
   usedText: { table: TABLE.usedText, key: (keys, row) => keys.usedText(row.user, row.place) },
   config: { table: TABLE.config, key: (keys, row) => keys.config(row.kind, row.key) },
   totals: { table: TABLE.totals, key: (keys, row) => keys.named(TABLE.totals, row.asset) },

@@ -223,7 +223,7 @@ export class JournalFollower {
   }
 
   #namesIn(input: MarketInput): [string, OrderName][] {
-    if (input.kind === 'tradeIdsReserved') return [];
+    if (!('order' in input) && input.kind !== 'matched') return [];
     const { marketIndex } = input;
     if (input.kind === 'created' || input.kind === 'createRefused') {
       const { orderSequence, orderId, user, subAccount } = input.order;

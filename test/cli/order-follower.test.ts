@@ -114,7 +114,7 @@ suite('the lines of one order', () => {
   test('other orders have no lines', async () => {
     const lines: string[] = [];
     const follower = new OrderFollower(ORDER, (line) => lines.push(line));
-    follower.takeEvent({ ...created, orderId: 'other' });
+    follower.takeEvent({ ...created, orderId: 'other' } as OrderEvent);
     follower.takeTrade({ ...trade(1, 'Pending'), orderId: 'other' });
     await follower.wait(QUIET_MS);
     assert.deepEqual(lines, []);

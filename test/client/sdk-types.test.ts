@@ -68,7 +68,8 @@ interface Compared {
   AccountTrade: Same<judge.AccountTrade, userReads.AccountTrade>;
   SubAccountName: Same<judge.SubAccountName, userReads.SubAccountName>;
   PositionBasis: Same<judge.PositionBasis, userReads.PositionBasis>;
-  OrderEvent: Same<judge.OrderEvent, orderEvents.OrderEvent>;
+  /** A protection group had no event. */
+  OrderEvent: Same<judge.OrderEvent, Exclude<orderEvents.OrderEvent, { readonly kind: 'ProtectionTriggered' }>>;
 }
 
 const COMPARED: Readonly<Record<keyof Compared, true>> & Compared = {

@@ -50,12 +50,27 @@ interface Request {
   readonly action?: OrderAction;
 }
 
+/** The shape that the judges had: a create named no protection group. */
+function beforeGroups(shape: unknown): Shape {
+  if (Array.isArray(shape)) return shape.map(beforeGroups) as unknown as Shape;
+  if (typeof shape !== 'object' || shape === null) return shape as Shape;
+  const copy = { ...shape } as Record<string, unknown>;
+  delete copy['protection_group'];
+  for (const [name, member] of Object.entries(copy)) copy[name] = beforeGroups(member);
+  return copy as unknown as Shape;
+}
+
 const REQUESTS: readonly Request[] = [
-  { what: 'a create', shape: CREATE_REQUEST, decode: decodeCreate, judge: judgeCreate, action: 'Create' },
+  { what: 'a create', shape: beforeGroups(CREATE_REQUEST), decode: decodeCreate, judge: judgeCreate, action: 'Create' },
   { what: 'a replace', shape: REPLACE_REQUEST, decode: decodeReplace, judge: judgeReplace, action: 'Replace' },
   { what: 'a cancel', shape: CANCEL_REQUEST, decode: decodeCancel, judge: judgeCancel, action: 'Cancel' },
   { what: 'an amend', shape: AMEND_REQUEST, decode: decodeAmend, judge: judgeAmend, action: 'Amend' },
-  { what: 'a batch of creates', shape: BATCH_CREATE_REQUEST, decode: decodeBatchCreate, judge: judgeBatchCreate },
+  {
+    what: 'a batch of creates',
+    shape: beforeGroups(BATCH_CREATE_REQUEST),
+    decode: decodeBatchCreate,
+    judge: judgeBatchCreate,
+  },
   { what: 'a batch of replaces', shape: BATCH_REPLACE_REQUEST, decode: decodeBatchReplace, judge: judgeBatchReplace },
 ];
 
@@ -63,6 +78,7 @@ const REQUESTS: readonly Request[] = [
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (name, member: unknown) => {
+      if (name === 'protectionGroup' && member === null) return undefined;
       if (typeof member === 'bigint') return `${member}n`;
       if (member instanceof Uint8Array) return Buffer.from(member).toString('latin1');
       return (name === 'fault' || name === 'reject') && member !== null ? verdict(member as Reject) : member;
@@ -248,4 +264,41 @@ suite('generated tables and the judges written by hand', () => {
       assert.ok(refused > 100, `${refused} refused`);
     });
   }
+});
+
+suite('the protection group of a create', () => {
+  const body = (group: JsonValue | undefined): string => {
+    const text =
+      `{"order":{"signer":"${'ab'.repeat(32)}","order_id":"x","base_asset":"12","book_price_decimals":2,` +
+      '"book_quantity_decimals":4,"details":{"Limit":{"limit_price":100,"quantity":10,' +
+      '"time_in_force":{"GTC":{"post_only":false}}}},"side":"Sell","trigger":null,' +
+      '"creation_timestamp_ns":1770000000000000000,"target":{"account":0,"is_spot":true},"reduce_only":false,' +
+      `"max_trading_fees_rate":500,"protocol_version":1},"signature":[${'1,'.repeat(63)}1],` +
+      '"post_sign_timestamp":1770000000000000000';
+    return `${text}${group === undefined ? '' : `,"protection_group":${writeJson(group)}`}}`;
+  };
+  const groupOf = (text: string): unknown => {
+    const read = decodeCreate(Buffer.from(text), 0, Buffer.byteLength(text));
+    return read.ok ? (read.value.fault?.field ?? read.value.protectionGroup) : read.reject.field;
+  };
+
+  test('is read from JSON and from FlatBuffers alike, is not signed, and has its form (MMP-02)', () => {
+    for (const [given, expected] of [
+      [undefined, null],
+      [null, null],
+      ['g1', 'g1'],
+      ['1234567890123456', '1234567890123456'],
+    ] as const) {
+      const text = body(given);
+      assert.equal(groupOf(text), expected);
+      const frame = binaryRequest(7n, { action: 'Create', assetId: '12' as AssetId, orderId: 'x', body: text });
+      const read = decodeBinaryFrame(frame, 0, frame.length);
+      assert.ok(read.kind === 'create');
+      assert.equal(read.request.protectionGroup, expected);
+      const plainText = decodeCreate(Buffer.from(body(undefined)), 0, Buffer.byteLength(body(undefined)));
+      assert.ok(plainText.ok);
+      assert.deepEqual(read.request.text, plainText.value.text, 'what is signed does not name it');
+    }
+    for (const wrong of ['', '12345678901234567', 'a b', 7n]) assert.equal(groupOf(body(wrong)), 'protection_group');
+  });
 });

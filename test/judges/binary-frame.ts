@@ -42,6 +42,7 @@ import {
   Trigger,
   TriggerForm,
 } from '../../src/codec/generated/control-tables.ts';
+import { groupFault } from '../../src/codec/order-rules.ts';
 import {
   ADDITIONAL_SIGNERS_MAX,
   type AdditionalSigner,
@@ -196,7 +197,10 @@ function bodyAt(type: number, at: number): ControlBody | null {
     case Body.Amend:
       return { kind: 'amend', request: amendAt(at) };
     case Body.BatchCreate:
-      return { kind: 'batch-create', batch: batchAt(at, 'orders', BatchCreate.orders, createAt) };
+      return {
+        kind: 'batch-create',
+        batch: batchAt(at, 'orders', BatchCreate.orders, createAt),
+      };
     case Body.BatchReplace:
       return {
         kind: 'batch-replace',
@@ -231,7 +235,7 @@ function timeAt(at: number, field: FieldLayout, name: string): TimestampNs {
 
 // ---- actions
 
-function createAt(at: number): CreateRequest {
+function createAt(at: number): CreateRequest & { readonly protectionGroup: string | null } {
   const signer = userAt(at, Create.signer);
   const orderId = textAt(at, Create.orderId, 'order_id') as OrderId;
   const baseAsset = assetAt(at, Create.baseAsset, 'base_asset');
@@ -257,8 +261,11 @@ function createAt(at: number): CreateRequest {
   };
   const members = signingMembersAt(at, Create);
   const { signature, additionalSigners, postSignNs } = members;
-  const own = fault ?? orderFault(order);
-  return { order, signature, additionalSigners, postSignNs, fault: own, text: signedText(order, own, writeOrder) };
+  const protectionGroup =
+    reader.referred(at, Create.protectionGroup) === 0 ? null : textAt(at, Create.protectionGroup, 'protection_group');
+  const own = fault ?? orderFault(order) ?? groupFault(protectionGroup);
+  const text = signedText(order, own, writeOrder);
+  return { order, signature, additionalSigners, postSignNs, protectionGroup, fault: own, text };
 }
 
 function replaceAt(at: number): ReplaceRequest {

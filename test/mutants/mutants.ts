@@ -1836,6 +1836,39 @@ const PROTECTION: readonly Mutant[] = [
   },
 ];
 
+const PROTECTION_ROWS: readonly Mutant[] = [
+  {
+    breaks: 'a trip is durable',
+    site: 'protection-trip-durable',
+    change: removed,
+    caughtBy: 'test/clearing/protections',
+  },
+  {
+    breaks: 'a protection group with orders is not removed',
+    site: 'protection-in-use',
+    change: removed,
+    caughtBy: 'test/clearing/protections',
+  },
+  {
+    breaks: 'a reset that comes before the report of its trip ends that',
+    site: 'protection-reset-overtakes',
+    change: swap(/, input\.trip\)/, ')'),
+    caughtBy: 'test/clearing/protections',
+  },
+  {
+    breaks: 'what was a member at a trip does not come back at a restart',
+    site: 'protection-after-restart',
+    change: returns('null'),
+    caughtBy: 'test/clearing/protections',
+  },
+  {
+    breaks: 'a group that is being removed takes no orders',
+    site: 'protection-leaving',
+    change: removed,
+    caughtBy: 'test/gateway/protection-actions',
+  },
+];
+
 const LIQUIDATION: readonly Mutant[] = [
   {
     breaks: 'no trade moves an order of the node while the oracle is young',
@@ -2760,6 +2793,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SESSIONS,
   ...MARGIN,
   ...PROTECTION,
+  ...PROTECTION_ROWS,
   ...LIQUIDATION,
   ...ORDERS,
   ...MARKET_DATA,

@@ -22,6 +22,8 @@ import {
   NewOrder,
   OrderAdmitted,
   type OrderRecordFields,
+  ProtectionEnded,
+  ProtectionTriggered,
   TradeIdsReserved,
 } from '../../src/schema/generated/messages.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
@@ -411,6 +413,42 @@ function coSigned(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenR
   return { timeNs, payload: batch.seal(timeNs, []).slice() };
 }
 
+/** A protection group is defined, trips, has its freeze ended and reset, and is removed; another one stays frozen. */
+function protectedBy(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenRecord {
+  const state = createClearingState();
+  for (const { payload } of before) applyBatch(state, decodeBatch(payload), []);
+  const { sequence, definition } = must(state.markets[0], 'there is a market');
+  const { assetId: asset, marketIndex } = definition;
+  const amount = (10n ** 18n) as Amount18;
+  const terms = {
+    ...{ windowMs: 1_000, frozenMs: 0, maxFills: 20, maxQuantity: amount, maxNotional: null },
+    minFillNotional: (10n * amount) as Amount18,
+  };
+  const of = (group: string): { request: number; user: UserId; asset: AssetId; group: string } => {
+    return { request: 40, user: SETTLER, asset, group };
+  };
+  const batch = new BatchBuffer();
+  batch.addPlain({ kind: 'putProtection', ...of('g1'), terms }, timeNs);
+  batch.addPlain({ kind: 'putProtection', ...of('g2'), terms: { ...terms, maxFills: null } }, timeNs);
+  const triggered = viewsOf(new ArrayBuffer(ProtectionTriggered.bytes), 0, ProtectionTriggered.bytes);
+  const [first, second, third] = [1, 2, 3].map((more) => (sequence + more) as Sequence) as [
+    Sequence,
+    Sequence,
+    Sequence,
+  ];
+  const trip = { marketIndex, timeNs, user: SETTLER, limit: 1 as const, frozenUntilNs: 0n as TimestampNs };
+  for (const [slot, of] of [first, second].entries()) {
+    ProtectionTriggered.write(triggered, 0, { ...trip, sequence: of, slot: slot + 1 });
+    batch.add(ProtectionTriggered.typeId, triggered, 0, ProtectionTriggered.bytes);
+  }
+  const ended = viewsOf(new ArrayBuffer(ProtectionEnded.bytes), 0, ProtectionEnded.bytes);
+  ProtectionEnded.write(ended, 0, { marketIndex, timeNs, user: SETTLER, sequence: third, slot: 1, trip: first });
+  batch.add(ProtectionEnded.typeId, ended, 0, ProtectionEnded.bytes);
+  batch.addPlain({ kind: 'resetProtection', ...of('g1'), trip: first }, timeNs);
+  batch.addPlain({ kind: 'deleteProtection', ...of('g1') }, timeNs);
+  return { timeNs, payload: batch.seal(timeNs, []).slice() };
+}
+
 /** One record each. */
 function operated(after: TimestampNs): GoldenRecord[] {
   let requestedNs = after;
@@ -428,6 +466,7 @@ const records: GoldenRecord[] = [];
 await playSeed({ seed: SEED, operations: OPERATIONS }, undefined, (journal) => records.push(...journal));
 records.push(reserved(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(coSigned(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
+records.push(protectedBy(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(...operated(records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 const kinds = new Set(records.flatMap(({ payload }) => decodeBatch(payload).inputs.map(({ kind }) => kind)));
 const missing = Object.keys(INPUT_KINDS).filter((kind) => !kinds.has(kind as keyof typeof INPUT_KINDS));

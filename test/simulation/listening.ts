@@ -264,6 +264,8 @@ export class Listeners implements UserEventStreams {
     if (this.#isReceived(user)) this.of(user).orderEvent(event);
   }
 
+  protectionTriggered(): void {}
+
   isRead(): boolean {
     return true;
   }

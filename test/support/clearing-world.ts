@@ -326,6 +326,8 @@ function keyOf(write: RowWrite): string {
       return `${write.row.chainId}/${write.row.event}`;
     case 'cursorEvent':
       return `${write.row.chainId}/${String(write.row.place).padStart(8, '0')}/${write.row.event}`;
+    case 'protection':
+      return `${write.row.user}/${write.row.marketIndex}/${write.row.slot}`;
     case 'lot':
       return `${write.row.user}/${String(write.row.place).padStart(3, '0')}/${write.row.asset}`;
     case 'netDeposit':

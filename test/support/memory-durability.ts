@@ -58,6 +58,8 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.chainId} ${row.event}`;
     case 'cursorEvent':
       return `${row.chainId} ${String(row.place).padStart(8, '0')} ${row.event}`;
+    case 'protection':
+      return `${row.user} ${row.marketIndex} ${row.slot}`;
     case 'lot':
       return `${row.user} ${String(row.place).padStart(3, '0')} ${row.asset}`;
     case 'netDeposit':

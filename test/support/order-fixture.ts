@@ -9,6 +9,7 @@ import type {
   SignedReplace,
 } from '../../src/codec/order-actions.ts';
 import type { OrderDetails } from '../../src/codec/order-details.ts';
+import type { ProtectionTriggeredView } from '../../src/codec/order-events.ts';
 import { orderFault, replaceFault } from '../../src/codec/order-rules.ts';
 import type { OrderReply } from '../../src/codec/shapes/order-record-shapes.ts';
 import type { AssetId, OrderId, UserId } from '../../src/core/ids.ts';
@@ -102,6 +103,10 @@ export class RecordingSink implements OrderSink {
   orderEvent(user: UserId, event: BookEvent): void {
     this.events.push({ user, event });
   }
+  readonly trips: { readonly user: UserId; readonly event: ProtectionTriggeredView }[] = [];
+  protectionTriggered(user: UserId, event: ProtectionTriggeredView): void {
+    this.trips.push({ user, event });
+  }
   isOrderRead(): boolean {
     return true;
   }
@@ -145,6 +150,7 @@ export class RecordingSink implements OrderSink {
 }
 
 export interface OrderWish {
+  readonly protectionGroup?: string;
   readonly user?: UserId;
   readonly id?: string;
   readonly side?: Side;
@@ -214,7 +220,8 @@ export function createRequest(wish: OrderWish = {}, change: Partial<SignedOrder>
   const fault = orderFault(order);
   const postSignNs = (wish.postSignNs ?? NOW) as TimestampNs;
   const text = new TextEncoder().encode(order.orderId);
-  return { order, signature: new Uint8Array(64), additionalSigners: [], postSignNs, fault, text };
+  const protectionGroup = wish.protectionGroup ?? null;
+  return { order, signature: new Uint8Array(64), additionalSigners: [], postSignNs, protectionGroup, fault, text };
 }
 
 export function replaceRequest(change: Partial<SignedReplace> & { readonly user?: UserId } = {}): ReplaceRequest {

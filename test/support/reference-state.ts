@@ -266,7 +266,7 @@ export class ReferenceState {
 
   // ---- protection
 
-  /** @param terms null: the group is removed. @param resetTrip the freeze of this trip is over; 0 for none. */
+  /** @param terms null: the group is removed. @param resetTrip freezes of trips up to this one are over; 0 for none. */
   setProtection(user: string, slot: number, terms: ReferenceProtection | null, resetTrip = 0): void {
     const known = this.groupOf(user, slot);
     const group = known ?? newGroup(user, slot);
@@ -276,7 +276,7 @@ export class ReferenceState {
       this.groups = this.groups.filter((each) => each !== group);
     } else {
       if (known === undefined) this.groups.push(group);
-      if (group.freeze?.trip === resetTrip) endFreeze(group);
+      if (group.freeze !== null && group.freeze.trip <= resetTrip) endFreeze(group);
     }
   }
 

@@ -4,6 +4,7 @@
  * test sets.
  */
 
+import type { OperatorCommand } from '../../src/clearing/inputs.ts';
 import { ActionHops } from '../../src/codec/hop-times.ts';
 import type { MarketView } from '../../src/codec/market-reply.ts';
 import { HOP } from '../../src/core/hops.ts';
@@ -11,7 +12,7 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import type { AtRiskFigures } from '../../src/core/market-figures.ts';
 import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
-import type { TimestampNs } from '../../src/core/units.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { ClearingVerdict } from '../../src/gateway/actions/account-actions.ts';
 import {
   type ActionOrigin,
@@ -19,6 +20,7 @@ import {
   type SignedEntry,
   STOPPING,
 } from '../../src/gateway/actions/order-entry.ts';
+import { ProtectionActions } from '../../src/gateway/actions/protection-actions.ts';
 import type { GatewayServices } from '../../src/gateway/gateway.ts';
 import type { EntryAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { MarginQueries } from '../../src/gateway/queries/margin-queries.ts';
@@ -189,6 +191,25 @@ export class ScriptedOms implements GatewayServices {
   readonly accountAsks: unknown[] = [];
   /** Clearing's verdict on account actions; null never comes. */
   verdict: ClearingVerdict | null = accepted(null);
+  /** Clearing does what it is sent, and refuses nothing. */
+  readonly protections: ProtectionActions = new ProtectionActions({
+    groups: this.fixture.manager.protections,
+    command: async (command) => {
+      if (command.kind === 'putProtection') this.#putGroup(command);
+      return accepted({});
+    },
+    marketIndexOf: (asset) => (asset === MARKET.assetId ? MARKET.marketIndex : null),
+    isKnown: () => true,
+    nowNs: () => this.nowNs(),
+  });
+
+  #putGroup({ user, group, terms }: Extract<OperatorCommand, { readonly kind: 'putProtection' }>): void {
+    const { protections } = this.fixture.manager;
+    const slot = protections.find(user, MARKET.marketIndex, group)?.slot ?? 1;
+    const none = { trip: 0 as Sequence, endedTrip: 0 as Sequence, frozenUntilNs: 0n as TimestampNs, isGone: false };
+    protections.changed({ user, marketIndex: MARKET.marketIndex, slot, group, ...terms, ...none });
+  }
+
   readonly accountActions: GatewayServices['accountActions'] = {
     transfer: async (request, user) => this.#account('transfer', request.inner, user),
     closePosition: async (request, user) => this.#account('closePosition', request.inner, user),

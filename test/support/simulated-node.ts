@@ -354,6 +354,7 @@ export class SimulatedNode {
     gateway.streams = listeners?.streams ?? {
       orderEvent: (user, event) => this.events.push({ user, event }),
       userTrade: (user, trade) => this.told.push({ user, trade }),
+      protectionTriggered: () => undefined,
       accountEvent: () => undefined,
       positions: () => undefined,
       accountStats: () => undefined,

@@ -25,6 +25,7 @@ export function createTable(builder: Builder, request: CreateRequest): number {
     [Create.signature, bytesOrNone(builder, request.signature)],
     [Create.additionalSigners, coSignersOrNone(builder, request.additionalSigners)],
     [Create.postSignTimestamp, request.postSignNs],
+    [Create.protectionGroup, textOrNone(builder, request.protectionGroup)],
   ]);
 }
 

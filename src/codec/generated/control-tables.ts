@@ -101,6 +101,7 @@ export const Code = {
   MMP_FROZEN: 317,
   QUOTE_ENTRY: 318,
   TOO_MANY_QUOTES: 319,
+  PROTECTION_IN_USE: 320,
   POSITION_NOT_FOUND: 400,
   POSITION_NOT_FLAT: 401,
   POSITION_BUSY: 402,
@@ -227,32 +228,34 @@ interface CreateFields {
   readonly signature: FieldLayout;
   readonly additionalSigners: FieldLayout;
   readonly postSignTimestamp: FieldLayout;
+  readonly protectionGroup: FieldLayout;
 }
 
 const CREATE_FIELDS: CreateFields = {
   signer: { slot: 4, at: 4, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
   orderId: { slot: 6, at: 8, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
   baseAsset: { slot: 8, at: 12, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  bookPriceDecimals: { slot: 10, at: 58, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  bookQuantityDecimals: { slot: 12, at: 59, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  detailsType: { slot: 14, at: 60, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookPriceDecimals: { slot: 10, at: 66, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  bookQuantityDecimals: { slot: 12, at: 67, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  detailsType: { slot: 14, at: 68, kind: 'union-type', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
   details: { slot: 16, at: 16, kind: 'union', bytes: 4, alignment: 4, initial: 0, tables: [Limit.table, MarketBase.table, MarketQuote.table], most: 0, entryBytes: 0 },
-  side: { slot: 18, at: 61, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  side: { slot: 18, at: 69, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
   trigger: { slot: 20, at: 20, kind: 'table', bytes: 4, alignment: 4, initial: 0, tables: [Trigger.table], most: 0, entryBytes: 0 },
-  creationTimestampNs: { slot: 22, at: 40, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  account: { slot: 24, at: 56, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  isSpot: { slot: 26, at: 62, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
-  reduceOnly: { slot: 28, at: 63, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  creationTimestampNs: { slot: 22, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  account: { slot: 24, at: 64, kind: 'scalar', bytes: 2, alignment: 2, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  isSpot: { slot: 26, at: 70, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  reduceOnly: { slot: 28, at: 71, kind: 'scalar', bytes: 1, alignment: 1, initial: 0, tables: [], most: 0, entryBytes: 0 },
   maxTradingFeesRate: { slot: 30, at: 24, kind: 'scalar', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
   protocolVersion: { slot: 32, at: 28, kind: 'scalar', bytes: 4, alignment: 4, initial: 1, tables: [], most: 0, entryBytes: 0 },
   signature: { slot: 34, at: 32, kind: 'bytes', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
   additionalSigners: { slot: 36, at: 36, kind: 'tables', bytes: 4, alignment: 4, initial: 0, tables: [CoSigner.table], most: 16, entryBytes: 0 },
-  postSignTimestamp: { slot: 38, at: 48, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  postSignTimestamp: { slot: 38, at: 56, kind: 'scalar', bytes: 8, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
+  protectionGroup: { slot: 40, at: 40, kind: 'text', bytes: 4, alignment: 4, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
 export const Create: CreateFields & { readonly table: TableLayout } = {
   ...CREATE_FIELDS,
-  table: { name: 'Create', vtableBytes: 40, bytes: 64, fields: Object.values(CREATE_FIELDS) },
+  table: { name: 'Create', vtableBytes: 42, bytes: 72, fields: Object.values(CREATE_FIELDS) },
 };
 
 interface ReplaceFields {

@@ -44,9 +44,11 @@ export interface SignedOrder {
   readonly protocolVersion: number;
 }
 
-/** A signed order. */
+/** A signed order. `protection_group` is not signed. */
 export interface CreateRequest extends SignedRequest {
   readonly order: SignedOrder;
+  /** A protection group of yours in this market: 1 to 16 characters of an order id. */
+  readonly protectionGroup: string | null;
 }
 
 /** The signed object of a replace; null leaves a member unchanged. Quantity decimals stand before price decimals. */
@@ -160,11 +162,12 @@ export interface QuoteSetRequest extends SignedRequest {
   readonly quotes: SignedQuoteSet;
 }
 
-export const CREATE: ObjectShape<'order' | 'signature' | 'additional_signers' | 'post_sign_timestamp'> = objectShape('skip', [
+export const CREATE: ObjectShape<'order' | 'signature' | 'additional_signers' | 'post_sign_timestamp' | 'protection_group'> = objectShape('skip', [
   'order',
   'signature',
   'additional_signers?',
   'post_sign_timestamp',
+  'protection_group?',
 ]);
 
 export const SIGNED_ORDER: ObjectShape<'signer' | 'order_id' | 'base_asset' | 'book_price_decimals' | 'book_quantity_decimals' | 'details' | 'side' | 'trigger' | 'creation_timestamp_ns' | 'target' | 'reduce_only' | 'max_trading_fees_rate' | 'protocol_version'> = objectShape('refuse', [
@@ -282,6 +285,7 @@ const NO_CREATE: CreateRequest = {
   signature: NO_BYTES,
   additionalSigners: NO_SIGNERS,
   postSignNs: 0n as TimestampNs,
+  protectionGroup: null,
   fault: null,
   text: NO_BYTES,
 };
@@ -461,6 +465,9 @@ export function readCreateMembers(cursor: JsonCursor): Draft<CreateRequest> {
         break;
       case 'post_sign_timestamp':
         request.postSignNs = cursor.readTime();
+        break;
+      case 'protection_group':
+        request.protectionGroup = cursor.readNull() ? null : cursor.readString(STRING_DECODED_MAX);
         break;
       default:
         unreachable(name);

@@ -32,6 +32,7 @@ export function createAt(at: number): Draft<CreateRequest> {
     signature: signatureAt(at, Create.signature, 'signature'),
     additionalSigners: coSignersAt(at, Create.additionalSigners, 'additional_signers'),
     postSignNs: timeAt(at, Create.postSignTimestamp, 'post_sign_timestamp'),
+    protectionGroup: textOrNullAt(at, Create.protectionGroup, 'protection_group'),
     fault: null,
     text: NO_BYTES,
   };

@@ -271,8 +271,8 @@ export const ACTION_SIGNING: {
 
 export const CREATE_REQUEST: Shape = named(
   'CreateRequest',
-  'A signed order',
-  Type.Object({ order: ORDER, ...SIGNING }),
+  'A signed order. `protection_group` is not signed',
+  Type.Object({ order: ORDER, ...SIGNING, protection_group: optional(nullable(PROTECTION_GROUP)) }),
 );
 const MARKET_BESIDE = inside('asset', readAs('market beside the terms', ASSET_ID_GIVEN));
 

@@ -147,6 +147,14 @@ export const ORDER_EVENT: Shape = named(
       quantity: before(null, described(COUNT, 'what this release activates')),
       trigger_touched: unread(Type.Literal(true)),
     }),
+    ProtectionTriggered: Type.Object({
+      group: described(TEXT, 'the protection group whose orders were taken off the book; each gets its `Canceled`'),
+      asset_id: ASSET_ID,
+      user_id: unread(USER_ID),
+      limit: words('max_fills', 'max_quantity', 'max_notional'),
+      frozen_until_ns: nullable(described(NANOSECONDS, 'null: until the group is reset')),
+      timestamp_ns: NANOSECONDS,
+    }),
     Canceled: Type.Object({ ...NAME, timestamp_ns: NANOSECONDS, reason: optional(nullable(CANCEL_REASON)) }),
     Removed: Type.Object({
       ...NAME,

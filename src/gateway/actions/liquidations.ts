@@ -169,6 +169,7 @@ function nodeCreate(order: NodeOrderSent, market: MarketSlot): PreparedCreate {
     signature: NO_SIGNATURE,
     signatures: NO_SIGNATURE,
     skips: NO_SKIPS,
+    protectionGroup: null,
     room: NO_BOUND,
   };
 }

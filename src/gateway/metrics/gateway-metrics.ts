@@ -26,6 +26,7 @@ export class GatewayMetrics implements GatewayCounters {
 
   readonly #faults: ReadonlyMap<string, Counter>;
   readonly #cooldowns: Counter;
+  readonly #protectionTrips: Counter;
   readonly #log: FaultLog;
 
   /**
@@ -37,6 +38,7 @@ export class GatewayMetrics implements GatewayCounters {
     this.actions = new ActionMetrics(metrics, isMarket);
     this.#faults = new Map(FAULT_WORDS.map((word) => [word, metrics.counter(`fault_${word}`)]));
     this.#cooldowns = metrics.counter('fault_cooldowns');
+    this.#protectionTrips = metrics.counter('protection_trips');
     this.#received = metrics.counter('orders_received');
     this.#rejected = metrics.counter('orders_rejected');
     this.#answers = metrics.histogram('answer_ns');
@@ -82,6 +84,11 @@ export class GatewayMetrics implements GatewayCounters {
       { user, ...settings, cooldownS },
       'too many rollbacks by a user’s fault: new orders are refused, resting ones cancelled',
     );
+  }
+
+  /** A protection group has tripped. */
+  protectionTrip(): void {
+    this.#protectionTrips.add(1);
   }
 
   fill(status: FillStatus, rollbackReason: string | null): void {

@@ -169,6 +169,7 @@ export const GATEWAY_METRICS: readonly MetricDefinition[] = [
   ...ROLLBACK_LABELS.map((word) => counter(`rollback_${word}`)),
   ...FAULT_WORDS.map((word) => counter(`fault_${word}`)),
   counter('fault_cooldowns'),
+  counter('protection_trips'),
   histogram('unflushed_ns'),
   histogram('answer_ns'),
 ];

@@ -12,10 +12,11 @@ import type { OrderReply } from '../../codec/shapes/order-record-shapes.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
 import type { MarketDefinition } from '../../core/market-definition.ts';
-import { ORDER_END } from '../../core/order-terms.ts';
+import { ORDER_END, PROTECTION_LIMIT_WORD } from '../../core/order-terms.ts';
 import { NONE } from '../../core/pools.ts';
 import { pascalCase } from '../../core/reject.ts';
 import type { Views } from '../../core/views.ts';
+import type { ProtectionEndedFields, ProtectionTriggeredFields } from '../../schema/generated/messages.ts';
 import { Accounts } from './balances/accounts.ts';
 import type { BalanceKey, Funds } from './balances/balance.ts';
 import { Holds, UpdateCount } from './balances/holds.ts';
@@ -50,6 +51,7 @@ import { type Match, userTradeOfRow } from './book/trade-view.ts';
 import { AccountCancels } from './entry/account-cancels.ts';
 import { OrderRequests } from './entry/order-requests.ts';
 import { PendingRequests } from './entry/pending-requests.ts';
+import { ProtectionGroups } from './entry/protection-groups.ts';
 import type { Show } from './history/history-request.ts';
 import type { OrderHistory } from './history/order-history.ts';
 import {
@@ -88,6 +90,8 @@ export interface MarketFigures {
 export class OrderManager {
   /** Requests of users: validated, reserved, answered. */
   readonly requests: OrderRequests;
+  /** Groups that protect market makers. */
+  readonly protections: ProtectionGroups;
   /** Positions, prices, pressure: the margin side. */
   readonly margin: MarginSide;
   /** Accounts in liquidation that are being cleared of their orders. */
@@ -151,7 +155,9 @@ export class OrderManager {
     this.setAsides = new SetAsides(accounts, holds, margin.accounts);
     const { check, assets } = margin;
     this.#releases = new Releases(book, { orders, check, assets }, sink);
-    const parts = { markets, accounts, holds, orders, pending, book, history, margin, sets, sink };
+    this.protections = new ProtectionGroups((key) => orders.membersOf(key));
+    const { protections } = this;
+    const parts = { markets, accounts, holds, orders, pending, book, history, margin, sets, protections, sink };
     this.requests = new OrderRequests(parts);
     this.#pages = { markets, orders, uncheckpointed, history };
     orders.onLeaving.push(
@@ -213,6 +219,26 @@ export class OrderManager {
 
   onQuoteSetEnded(event: QuoteSetEndedEvent): void {
     this.#quotes.ended(this.#received(event), event);
+  }
+
+  /** A group has traded as much as it may: its orders are off the book, and their ends follow (MMP-03, MMP-04). */
+  onProtectionTriggered(event: ProtectionTriggeredFields): void {
+    // It stands among the fills of the taker that took it there.
+    const market = this.#received(event, ANY_TAKER);
+    const row = this.protections.triggered(event);
+    if (row === undefined) return;
+    const { user, limit, frozenUntilNs, timeNs: timestampNs } = event;
+    const { assetId } = market.definition;
+    this.#sink.protectionTriggered(user, {
+      kind: 'ProtectionTriggered',
+      ...{ group: row.group, assetId, limit: PROTECTION_LIMIT_WORD[limit], timestampNs },
+      frozenUntilNs: frozenUntilNs === 0n ? null : frozenUntilNs,
+    });
+  }
+
+  onProtectionEnded(event: ProtectionEndedFields): void {
+    this.#received(event);
+    this.protections.ended(event);
   }
 
   /** A parked cancel has expired without its create (AMB-25). */

@@ -165,6 +165,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'four quote sets of yours are in force in this market',
     remedy: 'end one of them: a set without entries ends it',
   },
+  PROTECTION_IN_USE: {
+    means: 'the protection group has orders that live or have undecided fills',
+    remedy: 'cancel them, and remove the group when their fills are decided',
+  },
   READ_ONLY_SESSION: {
     means: 'the session only reads: it was opened for reading, or by signers that weigh less than the threshold `low`',
     remedy: 'log in for everything, with more keys of the account where these weigh too little',

@@ -11,6 +11,7 @@
 import { parseJson } from '../../codec/json-tree.ts';
 import { type JsonWritable, writeJson } from '../../codec/json-writer.ts';
 import { CHAIN_GIVEN, SESSION_ID } from '../../codec/shapes/account-shapes.ts';
+import { GROUP_NAME } from '../../codec/shapes/protection-shapes.ts';
 import {
   ASSET_ID_GIVEN,
   COUNT,
@@ -46,6 +47,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
   settler: USER_ID_GIVEN,
   counter: COUNT,
   session_id: SESSION_ID,
+  group: GROUP_NAME,
 };
 
 export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;

@@ -1079,6 +1079,18 @@ class OrderTriggered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrderProtectionTriggered:
+    TAG: ClassVar[str] = "ProtectionTriggered"
+    # The protection group whose orders were taken off the book; each gets its `Canceled`.
+    group: str
+    asset_id: str
+    user_id: str
+    limit: Literal["max_fills", "max_quantity", "max_notional"]
+    frozen_until_ns: int | None
+    timestamp_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderCanceled:
     TAG: ClassVar[str] = "Canceled"
     order_id: str
@@ -1204,6 +1216,7 @@ OrderEvent = (
     | OrderReplaced
     | OrderAmended
     | OrderTriggered
+    | OrderProtectionTriggered
     | OrderCanceled
     | OrderRemoved
     | OrderCreateFailed

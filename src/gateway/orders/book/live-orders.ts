@@ -22,6 +22,7 @@
  *
  * Not here: what an order is (live-order.ts).
  */
+import { protectionKey } from '../../../clearing/protections.ts';
 import { assert, must } from '../../../core/assert.ts';
 import { type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import type { HashKey } from '../../../core/key-words.ts';
@@ -154,6 +155,8 @@ export class LiveOrders implements OrderTables {
   #count = 0;
   /** Unfinished orders. */
   #open = 0;
+  /** Of those in a protection group, by `protectionKey`; none is left out. */
+  readonly #members = new Map<string, number>();
 
   constructor({ markets, holds, key }: LiveOrdersParts) {
     this.#markets = markets;
@@ -405,6 +408,7 @@ export class LiveOrders implements OrderTables {
     this.#count += 1;
     this.#open += 1;
     own.groups?.changeOpen(order, 1);
+    if (order.protectionGroup !== 0) this.#countMember(order, 1);
     if (own.pages !== null) this.#list(own, order);
     else if (this.store.countOfUser(own.number) >= COUNTED_ORDERS) this.#makePages(own);
   }
@@ -474,8 +478,31 @@ export class LiveOrders implements OrderTables {
     const own = this.#of(order.index);
     this.#open -= 1;
     own.groups?.changeOpen(order, -1);
+    if (order.protectionGroup !== 0) this.#countMember(order, -1);
     for (const membership of order.memberships) membership.leave();
     this.#list(own, order);
+  }
+
+  /** The order is in another protection group from now on; 0: in none. */
+  regroup(order: LiveOrder, slot: number): void {
+    if (order.protectionGroup === slot) return;
+    const isCounted = order.isAdded && !order.isClosed;
+    if (isCounted && order.protectionGroup !== 0) this.#countMember(order, -1);
+    order.protectionGroup = slot;
+    if (isCounted && slot !== 0) this.#countMember(order, 1);
+  }
+
+  /** Orders of a protection group that are not closed, by `protectionKey`. */
+  membersOf(key: string): number {
+    return this.#members.get(key) ?? 0;
+  }
+
+  #countMember(order: LiveOrder, change: 1 | -1): void {
+    const { recordedUser: user, marketIndex, protectionGroup: slot } = order;
+    const key = protectionKey({ user, marketIndex, slot });
+    const count = this.membersOf(key) + change;
+    if (count === 0) this.#members.delete(key);
+    else this.#members.set(key, count);
   }
 
   /** The parent is the order's from now on; another one, if it had any, no more. */

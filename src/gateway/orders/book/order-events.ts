@@ -2,7 +2,7 @@
  * What the order manager emits: events of `/orders` (wire.md 9.4) and fills (wire.md 7.10). Values only; the edge writes
  * the frames, and only for users with a reader.
  */
-import type { OrderEventView } from '../../../codec/order-events.ts';
+import type { OrderEventView, ProtectionTriggeredView } from '../../../codec/order-events.ts';
 import type { UserTradeView } from '../../../codec/user-trade.ts';
 import type { AssetId, OrderId, UserId } from '../../../core/ids.ts';
 import type { FillStatus, OrderEnd, RollbackReason, Side, TriggerKind } from '../../../core/order-terms.ts';
@@ -18,7 +18,7 @@ export interface OrderName {
 type WithoutName<View> = View extends unknown ? Omit<View, keyof OrderName> : never;
 
 /** What happened to an order. */
-type OrderChange = WithoutName<OrderEventView>;
+type OrderChange = WithoutName<Exclude<OrderEventView, ProtectionTriggeredView>>;
 export type BookEvent = OrderName & OrderChange;
 
 /** One side of a trade, as its user sees it (FIL-01, AMB-35). */
@@ -85,6 +85,8 @@ export interface OrderSink {
   /** Ends a quote set for the node's own reason, and raises its mark. @returns false: the ring is full, nothing was sent. */
   endQuoteSet(set: LiveQuoteSet, done: () => void): boolean;
   orderEvent(user: UserId, event: BookEvent): void;
+  /** A protection group of the user has tripped; counted, and published where it is read. */
+  protectionTriggered(user: UserId, event: ProtectionTriggeredView): void;
   /** Whether an order event of this user has a reader; without one none need be made. */
   isOrderRead(user: UserId): boolean;
   userTrade(user: UserId, trade: UserTradeEvent): void;

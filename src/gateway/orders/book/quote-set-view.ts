@@ -111,7 +111,7 @@ export class QuoteSetView {
     set.revisionNs = event.revisionNs;
     if (event.revisionNs > set.markNs) set.markNs = event.revisionNs;
     set.lastTradeId = event.lastTradeId;
-    if (event.termsChanged) setTerms(set, event);
+    if (event.termsChanged) setTerms(this.#parts.orders, set, event);
     this.#publish(set, market, event, outcome);
     return outcome;
   }
@@ -212,12 +212,12 @@ export class QuoteSetView {
 }
 
 /** What is kept has the terms of the newest revision. */
-function setTerms({ buys, sells }: LiveQuoteSet, event: QuoteSetAppliedEvent): void {
+function setTerms(orders: LiveOrders, { buys, sells }: LiveQuoteSet, event: QuoteSetAppliedEvent): void {
   for (const { entries } of [buys, sells]) {
     for (const order of entries.values()) {
       order.maxFeeRate = event.maxFeeRate;
       order.goodUntilNs = event.goodUntilNs;
-      order.protectionGroup = event.protectionGroup;
+      orders.regroup(order, event.protectionGroup);
     }
   }
 }

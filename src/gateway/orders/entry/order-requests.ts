@@ -68,8 +68,10 @@ import {
   checkReplace,
   marketHalted,
   type PreFlightView,
+  protectionSlot,
   triggerKindOf,
 } from './pre-flight.ts';
+import type { ProtectionGroups } from './protection-groups.ts';
 import { QuoteRequests } from './quote-requests.ts';
 
 // What requests are refused with when they have passed the checks on their own text: here, or by the market.
@@ -154,6 +156,7 @@ interface OrderRequestsParts {
   readonly history: OrderHistory;
   readonly margin: MarginSide;
   readonly sets: LiveQuoteSets;
+  readonly protections: ProtectionGroups;
   readonly sink: OrderSink;
 }
 
@@ -173,11 +176,12 @@ export class OrderRequests {
     this.quotes = new QuoteRequests({ ...parts, view: this.#view });
   }
 
-  #viewOf({ markets, accounts, holds, orders, margin }: OrderRequestsParts): PreFlightView {
+  #viewOf({ markets, accounts, holds, orders, margin, protections }: OrderRequestsParts): PreFlightView {
     const settings = (): OrderSettings => this.settings;
     return {
       markets,
       accounts,
+      protections,
       assets: margin.assets,
       get settings() {
         return settings();
@@ -222,7 +226,7 @@ export class OrderRequests {
    * Takes the hold, after the signature was verified and while the market's ring is not full.
    *
    * @returns the request id and the order, with what a market order without a bound of its own may spend (AMB-39); rejects
-   *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
+   *   MARKET_HALTED, TOO_MANY_OPEN_ORDERS, INVALID_ORDER, MMP_FROZEN, DUPLICATE_ORDER, SERVICE_UNAVAILABLE, INSUFFICIENT_INVENTORY,
    *   REDUCE_ONLY_WOULD_INCREASE, PRICING_UNAVAILABLE, INSUFFICIENT_MARGIN, PROTOCOL_CAP_EXCEEDED.
    */
   reserveCreate(
@@ -238,6 +242,8 @@ export class OrderRequests {
     const isParked = terms.triggerKind !== TRIGGER.none;
     const cap = checkOpenOrders(this.#view, { user, subAccount, marketIndex, isParked });
     if (!cap.ok) return cap;
+    const group = protectionSlot(this.#parts, { user, marketIndex, group: prepared.protectionGroup }, now);
+    if (!group.ok) return group;
     const known = orders.find(user, marketIndex, orderId);
     // An id on its way may still be refused; then the next create with it may pass. The market decides.
     if (known !== undefined && known.sequence !== 0 && !isForgotten(known, now)) return rejected(DUPLICATE_ORDER);
@@ -259,6 +265,7 @@ export class OrderRequests {
 
     // After this point the command must succeed.
     order.requests = 1;
+    order.protectionGroup = group.value;
     book.add(order);
     const signed = { text, signature };
     const request: OrderRequest = {
@@ -653,7 +660,7 @@ export class OrderRequests {
     }
     if (order !== null) book.landed(order);
     if (code !== null) this.#refused(request, code);
-    const refusal = code === null ? null : marketRefusal(kind, code, order);
+    const refusal = code === null ? null : this.#refusalOf(kind, code, order);
     this.#answer(request, restsOn(ack, order), { refusal, processedAtNs: ack.timeNs });
   }
 
@@ -671,6 +678,13 @@ export class OrderRequests {
     const code = must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     const refusal = marketRefusal('quotes', code, null);
     this.#answer(request, ack.sequence, { refusal, processedAtNs: ack.timeNs });
+  }
+
+  /** A market may refuse a member before the trip of its group is seen here: then its events have come in front of this. */
+  #refusalOf(kind: OrderRequest['kind'], code: RejectName, order: LiveOrder | null): Reject {
+    if (code !== 'MMP_FROZEN' || order === null) return marketRefusal(kind, code, order);
+    const { user, marketIndex, protectionGroup: slot } = order;
+    return this.#parts.protections.refusalOf({ user, marketIndex, slot });
   }
 
   /** Refused by the market, after it passed here. A crossing post-only gets its own `Canceled` (AMB-16, AMB-19). */

@@ -289,6 +289,8 @@ export interface PreparedCreate {
   readonly signatures: Uint8Array;
   /** Checks that are left out, now and when the hold is taken; none but in an operator's test. */
   readonly skips: ReadonlySet<string>;
+  /** The group that protects it; null for none (MMP-02). */
+  readonly protectionGroup: string | null;
   /** The bound of a reduce-only order that takes effect at once, set when it is reserved (MON-09); else no bound. */
   room: Readonly<Room>;
 }

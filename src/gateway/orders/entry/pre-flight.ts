@@ -50,12 +50,14 @@ import type { QuoteAdds } from '../book/quote-sets.ts';
 import type { AssetRisks } from '../margin/asset-risks.ts';
 import type { OrderSettings } from '../settings.ts';
 import { NO_SKIPS, type PreparedCreate, type PreparedReplace } from './pending-requests.ts';
+import type { ProtectionGroups } from './protection-groups.ts';
 
 /** What the checks look at. */
 export interface PreFlightView extends OpenOrderCounts {
   readonly markets: Markets;
   readonly accounts: Accounts;
   readonly assets: AssetRisks;
+  readonly protections: ProtectionGroups;
   /** Whether the user owns anything. */
   isFunded(user: UserId): boolean;
   /** Lots by which orders of this side may reduce the optimistic position. */
@@ -70,6 +72,7 @@ function invalid(field: string, message: string): { readonly ok: false; readonly
 }
 
 const FINE: Outcome<null> = accepted(null);
+const NO_SLOT: Outcome<number> = accepted(0);
 /** The refusal of an order that would wait and hold nothing, for a user without funds (AMB-124). */
 const NOTHING_OWNED: Reject = reject('INSUFFICIENT_INVENTORY', 'an order that waits needs a user who owns something');
 const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'an order that waits needs a user who owns something');
@@ -105,8 +108,19 @@ export function checkCreate(
   const isParked = order.trigger !== null;
   const cap = checkOpenOrders(view, { user, subAccount: order.account, marketIndex, isParked });
   if (!cap.ok) return cap;
+  const group = protectionSlot(view, { user, marketIndex, group: request.protectionGroup }, now);
+  if (!group.ok) return group;
   if (isParked && !view.isFunded(user)) return rejected(order.isSpot ? NOTHING_OWNED : NO_MARGIN);
   return accepted(prepare(request, figures, market, skips));
+}
+
+/** The slot of the group that a create names, 0 for none (MMP-02). */
+export function protectionSlot(
+  { protections }: Pick<PreFlightView, 'protections'>,
+  { group, ...of }: { readonly user: UserId; readonly marketIndex: number; readonly group: string | null },
+  now: TimestampNs,
+): Outcome<number> {
+  return group === null ? NO_SLOT : protections.slotFor({ ...of, group }, now);
 }
 
 /** Where the order trades (SUB-07, SUB-08, AMB-27, AMB-30). */
@@ -170,6 +184,7 @@ function prepare(
     signature: request.signature,
     signatures: storedSignatures(request),
     skips,
+    protectionGroup: request.protectionGroup,
     room: NO_BOUND,
   };
 }

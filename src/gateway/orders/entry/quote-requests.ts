@@ -49,6 +49,7 @@ import {
 import type { MarginSide } from '../margin/margin-side.ts';
 import type { EntryReply, PendingRequests, PreparedQuoteSet, ReservedQuoteSet } from './pending-requests.ts';
 import { checkOpenOrders, checkQuoteSet, type PreFlightView, quoteAddsFault } from './pre-flight.ts';
+import type { ProtectionGroups } from './protection-groups.ts';
 
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many requests are on their way');
 const TOO_MANY_OWN: Reject = reject(
@@ -77,16 +78,6 @@ const NO_MARGIN: Reject = reject('INSUFFICIENT_MARGIN', 'the user has neither a 
 /** Revisions of a set that may be on their way: each answer looks at all of them. */
 const WAITING_MAX = 16;
 
-/** The protection groups of users (MMP-01). */
-interface QuoteGroups {
-  /** The slot of the group, 1 to 8; undefined: there is none. */
-  slotOf(user: UserId, marketIndex: number, group: string): number | undefined;
-  /** Why nothing may be added to the group now, or null. */
-  refusalOf(user: UserId, marketIndex: number, slot: number): Reject | null;
-}
-
-const NO_GROUPS: QuoteGroups = { slotOf: () => undefined, refusalOf: () => null };
-
 interface QuoteRequestParts {
   readonly view: PreFlightView;
   readonly accounts: Accounts;
@@ -96,6 +87,7 @@ interface QuoteRequestParts {
   readonly book: OrderBookView;
   readonly margin: MarginSide;
   readonly sets: LiveQuoteSets;
+  readonly protections: ProtectionGroups;
 }
 
 /** A set on its way, with what of it decides on its guards. */
@@ -120,7 +112,6 @@ interface SideNeed {
 }
 
 export class QuoteRequests {
-  groups: QuoteGroups = NO_GROUPS;
   readonly #parts: QuoteRequestParts;
 
   constructor(parts: QuoteRequestParts) {
@@ -193,7 +184,7 @@ export class QuoteRequests {
   }
 
   #groupOf(group: string | null, user: UserId, marketIndex: number): number | undefined {
-    return group === null ? 0 : this.groups.slotOf(user, marketIndex, group);
+    return group === null ? 0 : this.#parts.protections.slotOf(user, marketIndex, group);
   }
 
   #addFault(
@@ -206,15 +197,15 @@ export class QuoteRequests {
       readonly slot: number | undefined;
     },
   ): Reject | null {
-    const { view } = this.#parts;
+    const { view, protections } = this.#parts;
     const { market, now, user, slot } = at;
     const { marketIndex } = market.definition;
     if (slot === undefined) return NO_GROUP;
-    const frozen = slot === 0 ? null : this.groups.refusalOf(user, marketIndex, slot);
-    if (frozen !== null) return frozen;
+    const count = newEntriesOf(adds);
+    const ofGroup = slot === 0 ? null : protections.refusalToAdd({ user, marketIndex, slot }, now, count);
+    if (ofGroup !== null) return ofGroup;
     const fault = quoteAddsFault(view, quotes, adds, market, now);
     if (fault !== null) return fault;
-    const count = newEntriesOf(adds);
     const cap = checkOpenOrders(view, { user, subAccount: quotes.account, marketIndex, isParked: false, count });
     return cap.ok || count === 0 ? null : cap.reject;
   }
