@@ -23,7 +23,8 @@ const SIDES_AFTER_A_FAULT = 10;
 const WATCH_MS = 20;
 const LEASE_MS = 1_500;
 const DISK_MIB = 1_300;
-const SERVER_DISK_MIB = 96;
+/** Far above what the stream of a world holds, which its server has to fit on again. */
+const SERVER_DISK_MIB = 512;
 const STREAM_BYTES = 1 << 30;
 const CUT_MS = 2_500;
 /**
