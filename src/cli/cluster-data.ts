@@ -130,7 +130,6 @@ export async function restoreStream(admin: ClusterAdmin, wishes: RestoreWishes):
           EXIT.fault,
           `the stream ends with record ${end} and the journal of ${directory} begins with record ${firstSequence}: what is between them is in neither`,
         );
-      // mutant: restore-goes-on-from-the-end
       if (end >= firstSequence && end > 0) await mustBeInStream(admin, reader, { sequence: end as Sequence, first });
       let restored = 0;
       for (const record of readWholeRecords(reader, (end + 1) as Sequence)) {

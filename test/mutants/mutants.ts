@@ -2648,12 +2648,6 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/cluster/lost-stream',
   },
   {
-    breaks: 'what a stream has lost is appended where the journal goes on from its end alone',
-    site: 'restore-goes-on-from-the-end',
-    change: removed,
-    caughtBy: 'test/cluster/lost-stream',
-  },
-  {
     breaks: 'states of nodes that differ are not equal',
     site: 'equal-states',
     change: assigns('records.size <= 1'),
