@@ -59,6 +59,7 @@ import {
   QUOTE_SET_REQUEST,
   REPLACE_TERMS,
 } from '../src/codec/shapes/order-shapes.ts';
+import { PROTECTIONS } from '../src/codec/shapes/protection-shapes.ts';
 import { MARKETS } from '../src/codec/shapes/registry-shapes.ts';
 import {
   ASSET_ID,
@@ -75,7 +76,7 @@ import {
   USER_ID_GIVEN,
   WHOLE,
 } from '../src/codec/shapes/shape-kit.ts';
-import { ACCOUNT_EVENT, ORDER_EVENT } from '../src/codec/shapes/stream-shapes.ts';
+import { ACCOUNT_EVENT, ORDER_EVENT, QUOTE_SET_EVENT } from '../src/codec/shapes/stream-shapes.ts';
 import { LEADER, LIMITS, SYSTEM_STATUS, SYSTEM_TIME } from '../src/codec/shapes/system-shapes.ts';
 import { capital } from './names.ts';
 import { describeTables } from './tables.ts';
@@ -100,12 +101,20 @@ const SIGNED: Readonly<Record<string, TSchema>> = {
 
 const REPLIES: readonly TSchema[] = [
   ...[NONCE, TOKEN, SESSIONS, SYSTEM_TIME, SYSTEM_STATUS, LEADER, LIMITS],
-  ...[MARKETS, OPERATION_RESPONSE, QUOTE_SET_RESPONSE, BATCH_RESPONSE, CANCEL_ALL_AFTER_RESPONSE, ACTION_RESULT],
+  ...[
+    MARKETS,
+    OPERATION_RESPONSE,
+    QUOTE_SET_RESPONSE,
+    BATCH_RESPONSE,
+    CANCEL_ALL_AFTER_RESPONSE,
+    ACTION_RESULT,
+    PROTECTIONS,
+  ],
   ...[ORDER_PAGE, USER_ORDER_PAGE, USER_TRADE_PAGE, POSITION_PAGE, CLOSE_ALL_PREVIEW],
   ...[INVENTORY, MARGIN, SOLVENCY, SIMULATION],
   ...[DEPTH, KLINE_PAGE, TRADE_EVENT, TICKER, OPEN_INTEREST],
   ...[DEPTH_FRAME, BBO_FRAME, TRADES_FRAME, KLINES_FRAME, TICKER_FRAME, PRICES_FRAME],
-  ...[ORDER_EVENT, ACCOUNT_EVENT],
+  ...[ORDER_EVENT, QUOTE_SET_EVENT, ACCOUNT_EVENT],
 ];
 
 // ---- shapes as data
@@ -194,7 +203,8 @@ class Classes {
   /** The value of an externally tagged union. */
   #tagged(shape: TSchema, tag: string, name: string): string {
     const { title: _, ...value } = membersOf(shape)[tag] as TSchema;
-    return this.#object(value as TSchema, `${name.replace(/Event$/, '')}${tag}`, tag);
+    const subject = name.replace(/Event$/, '');
+    return this.#object(value as TSchema, tag.startsWith(subject) ? tag : `${subject}${tag}`, tag);
   }
 
   #plainHint(shape: TSchema, name: string): string {

@@ -14,7 +14,16 @@ import pytest
 from conftest import Node
 from ringbook import Client, Key, RingbookError, Terms, Trigger, dev_key, raise_for_rejection
 from ringbook.control import Version
-from ringbook.replies import BboFrame, KlinesFrame, OrderCanceled, OrderCreated, OrderRemoved, PricesFrame, TradesFrame
+from ringbook.replies import (
+    BboFrame,
+    KlinesFrame,
+    OrderCanceled,
+    OrderCreated,
+    OrderProtectionTriggered,
+    OrderRemoved,
+    PricesFrame,
+    TradesFrame,
+)
 
 PACKAGE = Path(__file__).parent.parent
 PATIENCE_S = 60.0
@@ -405,3 +414,45 @@ async def test_unsigned_requests_over_control(node: Node, version: Version) -> N
         assert caught.value.field is not None
         assert caught.value.field.endswith("timeout_ms")
         await control.cancel_all()
+
+
+async def test_protection_takes_a_group_off_the_book(node: Node) -> None:
+    """MMP-01 to MMP-04."""
+    async with Client(node.oms, key=dev_key("a")) as maker, Client(node.oms, key=dev_key("b")) as taker:
+        group = await maker.protect(
+            "ISO", "g1", window_ms=60_000, max_fills=1, max_quantity="1000", min_fill_notional=0
+        )
+        assert (group.group, group.max_fills, group.is_frozen) == ("g1", 1, False)
+        # Account 0 alone may hold it.
+        terms = Terms(protection_group="g1", account=0)
+        async with maker.order_events() as events, maker.control(version="binary") as control:
+            market = await maker.market("ISO")
+            price = market.tick_size * 5_000
+            asks = [
+                await maker.limit("ISO", "Sell", price=price + market.tick_size * level, quantity=5, terms=terms)
+                for level in range(3)
+            ]
+            for answer in await control.send_batch(asks):
+                raise_for_rejection(answer)
+            assert [one.live_orders for one in await maker.protections("ISO")] == [3]
+            await taker.send(await taker.limit("ISO", "Buy", price=price, quantity=5, terms=Terms(account=0)))
+            reasons: dict[str, str | None] = {}
+            triggered = None
+            while len(reasons) < 2 or triggered is None:
+                event = await anext(events)
+                if isinstance(event, OrderProtectionTriggered):
+                    triggered = event
+                if isinstance(event, OrderCanceled):
+                    reasons[event.order_id] = event.reason
+            assert (triggered.group, triggered.limit, triggered.frozen_until_ns) == ("g1", "max_fills", None)
+            assert reasons == {ask.order_id: "MarketMakerProtection" for ask in asks[1:]}
+            again = await maker.limit("ISO", "Sell", price=price, quantity=5, terms=terms)
+            with pytest.raises(RingbookError) as caught:
+                await maker.send(again)
+            assert (caught.value.code, caught.value.status) == ("MMP_FROZEN", 409)
+            assert not (await maker.reset_protection("ISO", "g1")).is_frozen
+            await maker.unprotect("ISO", "g1")
+            assert await maker.protections("ISO") == ()
+            with pytest.raises(RingbookError) as caught:
+                await maker.protect("ISO", "g1", window_ms=1, max_fills=1)
+            assert (caught.value.code, caught.value.field) == ("INVALID_REQUEST", "window_ms")

@@ -121,9 +121,11 @@ class Signer:
             "post_sign_timestamp": self.time_ns(),
         }
 
-    def create(self, order: Mapping[str, Any]) -> SignedAction:
-        """An order of the contract (`requests.Order`)."""
+    def create(self, order: Mapping[str, Any], protection_group: str | None = None) -> SignedAction:
+        """An order of the contract (`requests.Order`), and the group that protects it, which is not signed."""
         request = self.signed("Order", "order", order)
+        if protection_group is not None:
+            request["protection_group"] = protection_group
         return SignedAction("create", order["base_asset"], order["order_id"], request)
 
     def replace(self, terms: Mapping[str, Any], asset_id: str) -> SignedAction:
@@ -194,6 +196,8 @@ class Terms:
     trigger: Trigger | None = None
     # 1e-6 of the notional; by default that of `fee_limit`.
     max_trading_fees_rate: int | None = None
+    # The group of the user in this market that protects the order; not signed.
+    protection_group: str | None = None
 
 
 def limit_order(
@@ -227,7 +231,9 @@ def limit_order(
         "time_in_force": lasting[time_in_force],
     }
     is_lasting = time_in_force in ("GTC", "GTD")
-    return signer.create(_order(signer, market, side, {"Limit": details}, terms or Terms(), lasting=is_lasting))
+    terms = terms or Terms()
+    order = _order(signer, market, side, {"Limit": details}, terms, lasting=is_lasting)
+    return signer.create(order, terms.protection_group)
 
 
 def market_order(
@@ -260,7 +266,8 @@ def market_order(
         cap = None if max_quantity is None else raw_quantity(market, max_quantity)
         size = {"QuoteAsset": {"quantity": to_raw(amount, decimals, "amount"), "max_sellable_quantity": cap}}
     details = {"Market": {"quantity": size, "fill_or_kill": fill_or_kill}}
-    return signer.create(_order(signer, market, side, details, terms or Terms(), lasting=False))
+    terms = terms or Terms()
+    return signer.create(_order(signer, market, side, details, terms, lasting=False), terms.protection_group)
 
 
 def _order(

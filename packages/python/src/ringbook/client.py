@@ -64,7 +64,10 @@ from .replies import (
     OrderRecord,
     Position,
     PositionPage,
+    Protection,
+    Protections,
     PublicTrade,
+    QuoteSetEvent,
     QuoteSetResponse,
     SystemStatus,
     SystemTime,
@@ -78,7 +81,7 @@ from .replies import (
 from .sockets import open_socket
 from .streams import EventStream
 from .transport import Scope, Session, Transport
-from .units import Number
+from .units import Number, decimal_of, plain
 
 T = TypeVar("T")
 _Opened = TypeVar("_Opened", bound="Control | Feed | EventStream[Any]")
@@ -412,6 +415,46 @@ class Client:
         )
         return read(CancelAllAfterResponse, reply).fires_at_ns
 
+    # ---- protection of a market maker
+
+    async def protect(
+        self,
+        asset: str,
+        group: str,
+        *,
+        window_ms: int,
+        frozen_ms: int = 0,
+        max_fills: int | None = None,
+        max_quantity: Number | None = None,
+        max_notional: Number | None = None,
+        min_fill_notional: Number | None = None,
+    ) -> Protection:
+        """Makes a group, or changes its limits: what its orders may trade as maker within `window_ms`; one limit at least.
+
+        When one is reached, all orders of the group are cancelled before the next fill, and the group is frozen for
+        `frozen_ms`, with 0 until `reset_protection`.
+        """
+        limits = {"max_quantity": max_quantity, "max_notional": max_notional, "min_fill_notional": min_fill_notional}
+        body = {"group": group, "window_ms": window_ms, "frozen_ms": frozen_ms, "max_fills": max_fills} | {
+            name: None if limit is None else plain(decimal_of(limit, name)) for name, limit in limits.items()
+        }
+        path = f"/account/protection/{await self.asset_id(asset)}"
+        return read(Protection, await self._user_session().exchange("PUT", path, json.dumps(body)))
+
+    async def protections(self, asset: str) -> tuple[Protection, ...]:
+        """The groups of the user in a market, and what became of them."""
+        return read(Protections, await self._get(f"/account/protection/{await self.asset_id(asset)}")).groups
+
+    async def unprotect(self, asset: str, group: str) -> None:
+        """Removes a group that has no live orders and is not frozen."""
+        path = f"/account/protection/{await self.asset_id(asset)}/{quote(group, safe='')}"
+        await self._user_session().exchange("DELETE", path)
+
+    async def reset_protection(self, asset: str, group: str) -> Protection:
+        """Ends the freeze of a group; its window begins anew."""
+        path = f"/account/protection/{await self.asset_id(asset)}/{quote(group, safe='')}/reset"
+        return read(Protection, await self._user_session().exchange("POST", path))
+
     # ---- reads of the user
 
     async def order(self, asset: str, order_id: str) -> OrderRecord:
@@ -534,15 +577,21 @@ class Client:
         return self._track(control)
 
     def order_events(
-        self, *, reconnect: bool = True, on_gap: Callable[[], object] | None = None, queue_max: int = EVENTS_MAX
-    ) -> EventStream[OrderEvent]:
-        """What happens to the orders of the user."""
+        self,
+        *,
+        quote_sets: bool = False,
+        reconnect: bool = True,
+        on_gap: Callable[[], object] | None = None,
+        queue_max: int = EVENTS_MAX,
+    ) -> EventStream[OrderEvent | QuoteSetEvent]:
+        """What happens to the orders of the user; with `quote_sets` one event a set instead of those of each of its entries."""
+        path = "/orders?quotes=sets" if quote_sets else "/orders"
 
-        def decode(data: Any, _: int) -> list[OrderEvent]:  # noqa: ANN401
-            event = read_event(OrderEvent, data, "order event")
+        def decode(data: Any, _: int) -> list[OrderEvent | QuoteSetEvent]:  # noqa: ANN401
+            event = read_event(OrderEvent | QuoteSetEvent, data, "order event")
             return [] if event is None else [event]
 
-        return self._stream("/orders", decode, numbered=True, reconnect=reconnect, on_gap=on_gap, queue_max=queue_max)
+        return self._stream(path, decode, numbered=True, reconnect=reconnect, on_gap=on_gap, queue_max=queue_max)
 
     def user_trades(
         self, *, reconnect: bool = True, on_gap: Callable[[], object] | None = None, queue_max: int = EVENTS_MAX

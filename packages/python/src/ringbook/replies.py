@@ -303,6 +303,32 @@ class ActionResult2:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """A protection group, its live orders, and its freeze."""
+
+    # 1 to 16 characters of an order id.
+    group: str
+    window_ms: int
+    # How long a trip freezes the group; 0: until it is reset.
+    frozen_ms: int
+    max_fills: int | None
+    max_quantity: Decimal | None
+    max_notional: Decimal | None
+    min_fill_notional: Decimal
+    # Those with undecided fills among them.
+    live_orders: int
+    is_frozen: bool
+    frozen_until_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protections:
+    """Your groups in a market, in the order in which they were made."""
+
+    groups: tuple[Protection, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderRecord:
     """An order as it stands, in human units. Limit: `limit_price`, `quantity`; market in base: `quantity`;
     market in quote: `amount`.
@@ -1151,6 +1177,34 @@ class OrderAmendFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteSetApplied:
+    TAG: ClassVar[str] = "QuoteSetApplied"
+    set_id: str
+    asset_id: str
+    user_id: str
+    revision: int
+    created: int
+    changed: int
+    cancelled: int
+    timestamp_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteSetEnded:
+    TAG: ClassVar[str] = "QuoteSetEnded"
+    set_id: str
+    asset_id: str
+    user_id: str
+    # One of UserRequested, SelfTradePrevented, AutoReduced, Liquidation, PostOnlyWouldCross, MarginInsufficient,
+    # ReduceOnly, ParentCanceled, RollbackRestoreWouldCross, RateLimited, MarketMakerProtection; of an order that
+    # was at fault in a rollback the word of the rollback: InsufficientMargin, InsufficientInventory,
+    # PricingFailure, ProtocolCapBreach, InvalidSignature, InvalidOrder, Overfill, StaleMatch, ReduceOnlyViolation,
+    # CounterpartyAtFault.
+    reason: str
+    timestamp_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccountDepositLanded:
     TAG: ClassVar[str] = "DepositLanded"
     user: str
@@ -1223,6 +1277,12 @@ OrderEvent = (
     | OrderReplaceFailed
     | OrderCancelFailed
     | OrderAmendFailed
+)
+
+
+QuoteSetEvent = (
+    QuoteSetApplied
+    | QuoteSetEnded
 )
 
 

@@ -101,7 +101,7 @@ class EventStream(Generic[T]):
         path = self._path
         if self._is_numbered:
             query = "sequence=true" if self._sequence is None else f"from_sequence={self._sequence + 1}"
-            path = f"{path}?{query}"
+            path = f"{path}{'&' if '?' in path else '?'}{query}"
         return await self._connect(path, [ENVELOPE_PROTOCOL])
 
     async def _run(self) -> None:
