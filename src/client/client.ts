@@ -49,6 +49,12 @@ import { LiveBook } from './live-book.ts';
 import { MarginClient } from './margin.ts';
 import { type FeedOptions, MarketFeed } from './market-feed.ts';
 import { type OrderEvent, readOrderEvent } from './order-events.ts';
+import {
+  PrivateFeed,
+  type PrivateFeedChannel,
+  type PrivateFeedFrame,
+  type PrivateFeedOptions,
+} from './private-feed.ts';
 import { type ProtectionTicket, protectionBody, readProtection, readProtections } from './protection.ts';
 import { readArray } from './read-members.ts';
 import { RegistryClient } from './registry.ts';
@@ -659,6 +665,20 @@ export class RingbookClient {
   control(options: ControlOptions = {}): Promise<ControlConnection> {
     const connecting: ControlConnecting = (opening) => this.#connect('/control', opening);
     return ControlConnection.open(connecting, { reconnect: true, ...options }, this.#lifetime);
+  }
+
+  /**
+   * The private socket: any of the user's streams over one socket, each with a snapshot first. Connects again after a loss and
+   * continues behind what was received.
+   */
+  privateFeed(
+    channels: readonly PrivateFeedChannel[],
+    listener: (frame: PrivateFeedFrame) => void,
+    options?: PrivateFeedOptions,
+  ): Promise<PrivateFeed> {
+    const connecting = <S>(opening: (target: SocketTarget) => Promise<S>): Promise<S> =>
+      this.#connect('/user/ws', opening);
+    return PrivateFeed.open(connecting, channels, listener, options, this.#lifetime);
   }
 
   orderEvents(reconnect?: ResumingReconnect): Promise<EventStream<OrderEvent>> {

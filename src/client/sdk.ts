@@ -63,6 +63,7 @@ export type * from './local-book.ts';
 export type * from './margin.ts';
 export type * from './market-feed.ts';
 export type * from './order-events.ts';
+export type * from './private-feed.ts';
 export type { ProtectionTicket } from './protection.ts';
 export type * from './registry.ts';
 export type * from './replies.ts';

@@ -14,7 +14,8 @@ export type OmsChannel =
   | 'account_events'
   | 'control'
   | 'at_risk'
-  | 'pending_settlements';
+  | 'pending_settlements'
+  | 'user';
 
 /** Channels of the market-data service, as its welcome names them. */
 export type MdsChannel = 'trades' | 'trade_events' | 'marketdepth' | 'klines' | 'ticker' | 'tickers';

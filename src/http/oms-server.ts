@@ -36,6 +36,7 @@ import { type OmsConnection, UserStreams } from './oms-streams.ts';
 import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
+import { PrivateSockets } from './private-socket.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import { SpareCork } from './spare-cork.ts';
 import { SUBSCRIPTION_FRAMES } from './subscription-reader.ts';
@@ -92,6 +93,7 @@ export class OmsServer {
   readonly #passedSockets: PassedSockets;
   readonly #services: GatewayServices;
   readonly #control: ControlConnections;
+  readonly #private: PrivateSockets;
   readonly #late: LateAnswers | null;
   readonly #sessionCheck: NodeJS.Timeout;
   readonly #spare = new SpareCork();
@@ -112,6 +114,7 @@ export class OmsServer {
     this.#services = services;
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener, { spare: this.#spare });
+    this.#private = new PrivateSockets({ services, streams: this.streams, gate });
     this.#addStreams();
     const isOver = (): boolean => place.leadership.state() !== 'leading';
     const nowNs = (): TimestampNs => services.nowNs();
@@ -179,6 +182,7 @@ export class OmsServer {
     this.#isClosed = true;
     clearInterval(this.#sessionCheck);
     this.#late?.close();
+    this.#private.close();
     this.#control.keepOrders();
     this.streams.flush();
     this.#hub.finishAll(code, reason);
@@ -192,6 +196,10 @@ export class OmsServer {
   #addStreams(): void {
     for (const { path, stream, query } of OMS_STREAMS) {
       if (stream === 'control') continue;
+      if (stream === 'user') {
+        this.#hub.add(this.#private.route(patternOf(path)));
+        continue;
+      }
       const namesUser = path.includes('{user_id}');
       this.#hub.add<OmsConnection>({
         ...this.streams.common(),

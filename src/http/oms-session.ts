@@ -45,6 +45,18 @@ export function socketSessionOf(services: GatewayServices, head: RequestHead): O
   return check(services, only(offered, 'Bearer-'), only(offered, 'User-'));
 }
 
+/** Whether an upgrade has credentials, valid or not; without any a private socket may bring them (PRV-02). */
+export function hasCredentials(head: RequestHead): boolean {
+  const { headers } = head;
+  if (headers.authorization !== '' || headers['user-id'] !== '') return true;
+  return offeredBy(head).some((value) => value.startsWith('Bearer-') || value.startsWith('User-'));
+}
+
+/** The session of a token and a user as a frame has them. */
+export function sessionOfText(services: GatewayServices, userText: string, token: string): Outcome<OmsSession> {
+  return check(services, token, userText);
+}
+
 /** The documented name selects version 1 from any position (AUT-08), every other `*.ws.v1` where it is selected: first. */
 export function versionOf(head: RequestHead): 0 | 1 {
   return offeredBy(head).some(isV1Name) ? 1 : 0;

@@ -20,6 +20,7 @@ import { binaryFailure, binaryResync, binaryShutdown } from '../codec/binary-rep
 import { atRisk, type PositionView, position } from '../codec/margin-replies.ts';
 import { orderEvent, type ProtectionTriggeredView, plainOrderEvent } from '../codec/order-events.ts';
 import { bareArray } from '../codec/pages.ts';
+import { PRIVATE_RESYNC, type PrivateChannel, privateFrame } from '../codec/private-frames.ts';
 import { type SettlementEvent, settlementEvent } from '../codec/settlement-events.ts';
 import {
   controlUnauthorizedFrame,
@@ -32,12 +33,13 @@ import {
   shutdownFrame,
   unauthorizedFrame,
 } from '../codec/stream-frames.ts';
+import { requestErrorFrame } from '../codec/subscription-frames.ts';
 import { userTrade } from '../codec/user-trade.ts';
 import type { UserId } from '../core/ids.ts';
 import type { AtRiskFigures } from '../core/market-figures.ts';
 import { FILL_STATUS } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
-import { reject } from '../core/reject.ts';
+import { type Reject, reject } from '../core/reject.ts';
 import type { TimestampNs } from '../core/units.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import type { BookEvent, UserTradeEvent } from '../gateway/orders/book/order-events.ts';
@@ -60,7 +62,9 @@ import { OMS_LAG, type StreamRoute, type StreamSocket } from './uws-socket.ts';
 /** One-way streams. `confirmed-trades` is the final part of `trades`; `quoted-orders` is `orders` with quote sets as wholes. */
 type OneWayStream = 'orders' | 'quoted-orders' | 'trades' | 'confirmed-trades' | 'account-events' | MarginStream;
 /** `at-risk` has the same frames for all users, `pending-settlements` for all market makers. */
-export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control';
+export type OmsStreamName = OneWayStream | 'at-risk' | 'pending-settlements' | 'control' | 'user';
+/** What the private socket may have (private-socket.ts). */
+export type SubscribedStream = 'orders' | 'trades' | 'positions' | 'account-stats' | 'account-events' | 'at-risk';
 
 /** The data of one socket. */
 export interface OmsConnection extends OmsSession {
@@ -90,6 +94,8 @@ interface Listeners {
   readonly numbered: StreamChannel<OmsConnection>;
   /** For positions: readers of objects on v1. */
   readonly objects: StreamChannel<OmsConnection>;
+  /** Private sockets. */
+  readonly subscribed: StreamChannel<OmsConnection>;
 }
 
 interface UserEntry {
@@ -108,7 +114,22 @@ const WIRE_CHANNEL: Readonly<Record<OmsStreamName, OmsChannel>> = {
   'at-risk': 'at_risk',
   'pending-settlements': 'pending_settlements',
   control: 'control',
+  user: 'user',
 };
+/** The channels of the private socket. */
+const PRIVATE_CHANNEL: Readonly<Record<SubscribedStream, PrivateChannel>> = {
+  orders: 'orders',
+  trades: 'trades',
+  positions: 'positions',
+  'account-stats': 'account_stats',
+  'account-events': 'account_events',
+  'at-risk': 'at_risk',
+};
+/** What is at risk has one ring for all users. */
+const NO_USER = '' as UserId;
+/** A user's sockets that were silent for so long are pinged when another finds no place (PRV-03), real milliseconds. */
+const SILENT_MS = 5_000;
+const PONG_WITHIN_MS = 3_000;
 /** A position takes below 700 bytes, a frame at most 1 MiB (AMB-95). */
 const POSITIONS_PER_FRAME = 1_000;
 const MAKERS_ONLY = 'only market makers read this stream';
@@ -116,6 +137,39 @@ const SESSION_OVER = 'the session is over';
 const NOT_KEPT = 'what came since that number is not kept';
 /** Sockets checked by one call of `checkSessions`; each check hashes a token. */
 const SESSIONS_CHECKED_MAX = 1_024;
+
+/** The data of a private socket. It may get its session by its first frame. */
+export class PrivateConnection implements OmsConnection {
+  readonly stream = 'user';
+  readonly version = 1;
+  readonly isBinary = false;
+  readonly isForeign = false;
+  readonly isObject = false;
+  readonly numbers = null;
+  /** '' until it has a session. */
+  user: UserId = NO_USER;
+  byCoSigners = false;
+  isReadOnly = false;
+  tokenHash = '';
+
+  constructor(session: OmsSession | null = null) {
+    if (session !== null) this.begin(session);
+  }
+
+  begin({ user, byCoSigners, isReadOnly, tokenHash }: OmsSession): void {
+    this.user = user;
+    this.byCoSigners = byCoSigners;
+    this.isReadOnly = isReadOnly;
+    this.tokenHash = tokenHash;
+  }
+}
+
+/** Holds what a stream publishes from now on, while its state is read. */
+interface HeldUpdates {
+  /** The number before the first update that is held. */
+  readonly last: number;
+  release(): void;
+}
 
 export class UserStreams implements UserEventStreams {
   readonly #services: GatewayServices;
@@ -135,6 +189,10 @@ export class UserStreams implements UserEventStreams {
   readonly #rings = new ReplayRings();
   /** Readers of sequence numbers. */
   readonly #readers = new Map<OmsSocket, ReplayRing>();
+  /** Private sockets that read what is at risk. */
+  readonly #atRiskSubscribed = new StreamChannel<OmsConnection>();
+  /** The rings of the subscriptions of private sockets. */
+  readonly #subscriptions = new Map<OmsSocket, Map<SubscribedStream, ReplayRing>>();
   readonly #touched = new Set<Pick<StreamChannel<OmsConnection>, 'flush'>>();
   /** Where the next `checkSessions` continues. */
   #checking: Iterator<OmsSocket> = this.#sockets.values();
@@ -206,6 +264,7 @@ export class UserStreams implements UserEventStreams {
   }
 
   atRisk(view: AtRiskFigures): void {
+    this.#publishSubscribed(NO_USER, 'at-risk', view.timestampNs, () => atRisk(view), this.#atRiskSubscribed);
     for (const version of [0, 1] as const) {
       this.deliver(this.#atRisk[version], () => atRiskFrame(version, view));
     }
@@ -227,7 +286,7 @@ export class UserStreams implements UserEventStreams {
   listens(user: UserId, stream: MarginStream): boolean {
     const listeners = this.#users.get(user)?.streams[stream];
     if (listeners === undefined) return false;
-    return listeners.objects.size > 0 || listeners.plain.some(({ size }) => size > 0);
+    return listeners.objects.size > 0 || listeners.subscribed.size > 0 || listeners.plain.some(({ size }) => size > 0);
   }
 
   /** Whether a frame of this stream has a socket, or a ring that keeps it for one. */
@@ -238,7 +297,8 @@ export class UserStreams implements UserEventStreams {
   #reads(user: UserId, stream: OneWayStream): boolean {
     const own = this.#users.get(user)?.streams[stream];
     const isWritten = own !== undefined && (own.plain[0].size > 0 || own.plain[1].size > 0 || own.objects.size > 0);
-    return isWritten || this.#rings.of(user, stream) !== undefined;
+    if (isWritten || this.#rings.of(user, stream) !== undefined) return true;
+    return isSubscribable(stream) && this.#rings.of(user, ringOf(stream)) !== undefined;
   }
 
   *listenersOf(stream: MarginStream): Iterable<UserId> {
@@ -274,16 +334,101 @@ export class UserStreams implements UserEventStreams {
     if (!session.ok) return session;
     const { user, isReadOnly } = session.value;
     if (stream === 'control' && isReadOnly) return rejected(READ_ONLY);
-    const limit = this.#services.limits.streamCap(user);
-    // mutant: streams-of-a-scope
-    if (this.countOf(user, isReadOnly) >= limit) {
-      return rejected({ ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } });
-    }
+    const refusal = this.refuseMore(session.value);
+    if (refusal !== null) return rejected(refusal);
     const isForeign = pathUser !== null && pathUser !== user;
     const isBinary = stream === 'control' && choosesBinary(head);
     const isObject = stream === 'positions' && choosesOtherV1(head);
     const version = versionOf(head);
     return accepted({ ...session.value, stream, version, isBinary, isForeign, isObject, numbers: numbers.value });
+  }
+
+  /**
+   * The refusal of one more socket of a user at their cap, or null (AMB-96). Sockets that were silent are pinged at once, so
+   * that a later try finds the room of those that are gone (PRV-03).
+   */
+  refuseMore({ user, isReadOnly }: Pick<OmsSession, 'user' | 'isReadOnly'>): Reject | null {
+    const limit = this.#services.limits.streamCap(user);
+    // mutant: streams-of-a-scope
+    if (this.countOf(user, isReadOnly) < limit) return null;
+    for (const socket of this.#users.get(user)?.sockets ?? []) {
+      const { data } = socket;
+      // mutant: control-is-not-probed
+      if (data.stream !== 'control' && data.isReadOnly === isReadOnly) socket.probe(SILENT_MS, PONG_WITHIN_MS);
+    }
+    return { ...reject('RATE_LIMITED', 'too many streams are open'), details: { limit } };
+  }
+
+  // ---- private sockets (private-socket.ts)
+
+  /** A private socket has its session: it is one of the user's from now on. */
+  enter(socket: OmsSocket): void {
+    const { user } = socket.data;
+    const entry = this.#users.get(user) ?? newEntry();
+    this.#users.set(user, entry);
+    entry.sockets.add(socket);
+    this.#sockets.add(socket);
+  }
+
+  isSubscribed(socket: OmsSocket, stream: SubscribedStream): boolean {
+    return this.#subscriptions.get(socket)?.has(stream) === true;
+  }
+
+  /** Keeps what is published from now on, until it is released. */
+  holdSubscribed(user: UserId, stream: SubscribedStream): HeldUpdates {
+    const ring = this.#rings.open(ringUser(user, stream), ringOf(stream));
+    return { last: ring.next - 1, release: () => this.#rings.leave(ring, performance.now()) };
+  }
+
+  /** Whether everything behind this number is kept. */
+  isKeptSince(user: UserId, stream: SubscribedStream, last: number): boolean {
+    return (this.#rings.of(ringUser(user, stream), ringOf(stream))?.since(last + 1) ?? null) !== null;
+  }
+
+  /** Sends what came behind this number, and from now on what follows. @returns false: that is not kept, nothing was done. */
+  joinSubscribed(socket: OmsSocket, stream: SubscribedStream, last: number): boolean {
+    const { user } = socket.data;
+    const missed = this.#rings.of(ringUser(user, stream), ringOf(stream))?.since(last + 1) ?? null;
+    const channel = this.#subscribedOf(user, stream);
+    if (missed === null || channel === undefined) return false;
+    const own = this.#subscriptions.get(socket) ?? new Map<SubscribedStream, ReplayRing>();
+    this.#subscriptions.set(socket, own);
+    own.set(stream, this.#rings.open(ringUser(user, stream), ringOf(stream)));
+    socket.sendAll(missed);
+    channel.join(socket);
+    return true;
+  }
+
+  /** @returns whether there was one. */
+  leaveSubscribed(socket: OmsSocket, stream: SubscribedStream): boolean {
+    const own = this.#subscriptions.get(socket);
+    const ring = own?.get(stream);
+    if (own === undefined || ring === undefined) return false;
+    own.delete(stream);
+    if (own.size === 0) this.#subscriptions.delete(socket);
+    this.#subscribedOf(socket.data.user, stream)?.leave(socket);
+    this.#rings.leave(ring, performance.now());
+    return true;
+  }
+
+  #subscribedOf(user: UserId, stream: SubscribedStream): StreamChannel<OmsConnection> | undefined {
+    return stream === 'at-risk' ? this.#atRiskSubscribed : this.#users.get(user)?.streams[stream].subscribed;
+  }
+
+  /** An update of private sockets: of one user, or of all. */
+  #publishSubscribed(
+    user: UserId,
+    stream: SubscribedStream,
+    timestampNs: TimestampNs,
+    payload: () => string,
+    channel: StreamChannel<OmsConnection> | undefined,
+  ): void {
+    const ring = this.#rings.of(user, ringOf(stream));
+    if (ring === undefined) return;
+    const text = privateFrame('update', PRIVATE_CHANNEL[stream], ring.next, timestampNs, payload());
+    const frame = Buffer.from(text, 'utf8');
+    this.#rings.append(ring, frame);
+    if (channel !== undefined) this.deliverBytes(channel, frame);
   }
 
   /** Number of a user's open sockets. */
@@ -313,6 +458,7 @@ export class UserStreams implements UserEventStreams {
       userOf: ({ data }) => data.user,
       lastWord: ({ data }) => {
         if (data.isBinary) return binaryResync(this.#services.nowNs());
+        if (data.stream === 'user') return Buffer.from(PRIVATE_RESYNC);
         return data.version === 0 ? null : Buffer.from(resyncFrame(WIRE_CHANNEL[data.stream], this.#services.nowNs()));
       },
     };
@@ -347,6 +493,7 @@ export class UserStreams implements UserEventStreams {
   /** The frame that says why a socket ends. */
   #reasonFrame({ stream, version, isBinary }: OmsConnection, why: string): Uint8Array {
     const nowNs = this.#services.nowNs();
+    if (stream === 'user') return Buffer.from(requestErrorFrame(null, reject('UNAUTHORIZED', why)));
     if (isBinary) return binaryFailure(0n, nowNs, reject('UNAUTHORIZED', why));
     return Buffer.from(
       stream === 'control'
@@ -393,7 +540,7 @@ export class UserStreams implements UserEventStreams {
     entry.sockets.add(socket);
     this.#sockets.add(socket);
     if (isForeign) this.dismiss(socket, OTHER_USER.message);
-    else if (stream === 'control') return;
+    else if (stream === 'control' || stream === 'user') return;
     else if (stream === 'at-risk') this.#joinAtRisk(socket);
     else if (stream === 'pending-settlements') this.#joinSettlements(socket);
     else if (isObject) entry.streams[stream].objects.join(socket);
@@ -442,6 +589,12 @@ export class UserStreams implements UserEventStreams {
     this.#sockets.delete(socket);
     const entry = this.#users.get(user);
     if (entry === undefined) return;
+    if (stream === 'user') {
+      for (const own of [...(this.#subscriptions.get(socket)?.keys() ?? [])]) this.leaveSubscribed(socket, own);
+      entry.sockets.delete(socket);
+      if (entry.sockets.size === 0) this.#users.delete(user);
+      return;
+    }
     if (stream === 'at-risk') {
       this.#atRisk[version].leave(socket);
     } else if (stream === 'pending-settlements') {
@@ -468,6 +621,9 @@ export class UserStreams implements UserEventStreams {
       this.#rings.append(ring, frame);
       if (listeners !== undefined) this.#touch(listeners.numbered).publishBytes(frame);
     }
+    if (isSubscribable(stream)) {
+      this.#publishSubscribed(user, stream, timestampNs, () => payload, listeners?.subscribed);
+    }
     for (const version of [0, 1] as const) {
       const channel = listeners?.plain[version];
       if (channel === undefined) continue;
@@ -488,11 +644,25 @@ function atRiskFrame(version: 0 | 1, view: AtRiskFigures): string {
   return eventFrame(version, WIRE_CHANNEL['at-risk'], view.timestampNs, atRisk(view));
 }
 
+function isSubscribable(stream: OneWayStream): stream is Exclude<SubscribedStream, 'at-risk'> {
+  return stream in PRIVATE_CHANNEL;
+}
+
+/** The name of the ring of a stream's private sockets. */
+function ringOf(stream: SubscribedStream): string {
+  return `private ${stream}`;
+}
+
+function ringUser(user: UserId, stream: SubscribedStream): UserId {
+  return stream === 'at-risk' ? NO_USER : user;
+}
+
 function newEntry(): UserEntry {
   const listeners = (): Listeners => ({
     plain: [new StreamChannel(), new StreamChannel()],
     numbered: new StreamChannel(),
     objects: new StreamChannel(),
+    subscribed: new StreamChannel(),
   });
   return {
     sockets: new Set(),

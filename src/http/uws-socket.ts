@@ -194,6 +194,8 @@ export class StreamSocket<T> {
   readonly #rate: FrameRate | null;
   #backlogBytes = 0;
   #hardDrop: NodeJS.Timeout | undefined;
+  #heardMs = nowMs();
+  #probe: NodeJS.Timeout | null = null;
 
   constructor(
     data: T,
@@ -303,6 +305,26 @@ export class StreamSocket<T> {
     if (this.#state === 'open' && this.#backlogBytes === 0) this.#socket().ping();
   }
 
+  /** Something of its client has arrived. */
+  heard(): void {
+    this.#heardMs = nowMs();
+  }
+
+  /**
+   * Pings a client that was silent, and closes the socket unless something of it arrives in time (PRV-03). No effect on one
+   * that was heard, or is probed already.
+   */
+  probe(silentMs: number, withinMs: number): void {
+    const probedMs = nowMs();
+    if (this.#state !== 'open' || this.#probe !== null || probedMs - this.#heardMs < silentMs) return;
+    this.#socket().ping();
+    this.#probe = setTimeout(() => {
+      this.#probe = null;
+      // mutant: answered-probe
+      if (this.#heardMs < probedMs) this.cut();
+    }, withinMs);
+  }
+
   /** @internal Closes it at once, dropping its queue. */
   cut(): void {
     if (this.#state === 'open' || this.#state === 'lagged') this.#socket().close();
@@ -336,6 +358,7 @@ export class StreamSocket<T> {
     this.#raw = null;
     this.#note(0);
     clearTimeout(this.#hardDrop);
+    if (this.#probe !== null) clearTimeout(this.#probe);
     this.#route.closed(this);
   }
 
@@ -524,12 +547,13 @@ export class SocketHub {
       },
       message: (raw, bytes, isBinary) => {
         const { socket } = raw.getUserData();
+        socket.heard();
         const hasWork = route.message !== undefined && bytes.byteLength >= ACTION_BYTES_MIN;
         if (!hasWork && this.#refusesFrame(socket)) return;
         socket.guarded(() => receive(route, socket, new Uint8Array(bytes), isBinary));
       },
-      ping: (raw) => void this.#refusesFrame(raw.getUserData().socket),
-      pong: (raw) => void this.#refusesFrame(raw.getUserData().socket),
+      ping: (raw) => this.#idleFrame(raw.getUserData().socket),
+      pong: (raw) => this.#idleFrame(raw.getUserData().socket),
       drain: (raw) => {
         const socket = raw.getUserData().socket;
         socket.guarded(() => socket.drained());
@@ -550,6 +574,11 @@ export class SocketHub {
   finishAll(code: number, reason: string): void {
     this.#pings.stop();
     for (const socket of [...this.#open.keys()]) socket.finish(code, reason);
+  }
+
+  #idleFrame(socket: StreamSocket<never> | StreamSocket<unknown>): void {
+    socket.heard();
+    this.#refusesFrame(socket);
   }
 
   /** Counts a frame without work, where addresses are limited. @returns true when the socket was closed for it. */

@@ -1223,6 +1223,30 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/http/read-sessions',
   },
   {
+    breaks: 'before its session nothing of a private socket is read',
+    site: 'auth-first',
+    change: condition('true'),
+    caughtBy: 'test/http/private-socket',
+  },
+  {
+    breaks: 'a number that is not kept is answered with a snapshot',
+    site: 'resume-behind-the-ring',
+    change: condition('resume !== null'),
+    caughtBy: 'test/http/private-socket',
+  },
+  {
+    breaks: 'a socket of /control is never closed for room',
+    site: 'control-is-not-probed',
+    change: swap(/data\.stream !== 'control' && /, ''),
+    caughtBy: 'test/http/private-socket',
+  },
+  {
+    breaks: 'a silent socket that answers a ping stays',
+    site: 'answered-probe',
+    change: condition('true'),
+    caughtBy: 'test/http/private-socket',
+  },
+  {
     breaks: 'streams of sessions that read do not take the places of those that trade',
     site: 'streams-of-a-scope',
     change: swap(/this\.countOf\(user, isReadOnly\)/, 'this.countAll(user)'),

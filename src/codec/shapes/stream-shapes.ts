@@ -41,6 +41,7 @@ import {
   TEXT,
   U64,
   USER_ID,
+  USER_ID_GIVEN,
   unread,
   words,
 } from './shape-kit.ts';
@@ -250,6 +251,53 @@ export const PONG: Shape = named(
   'Pong',
   'The answer to the text frame {"type":"ping"}',
   Type.Object({ type: words('pong') }),
+);
+
+// ---- the private socket
+
+const PRIVATE_NAME = words('orders', 'trades', 'positions', 'account_stats', 'account_events', 'at_risk');
+const FRAME_ID = Type.String({ minLength: 1, maxLength: 64 });
+export const PRIVATE_REQUEST: Shape = named(
+  'PrivateRequest',
+  'One frame of a client',
+  either(
+    closed({ type: words('auth'), id: optional(FRAME_ID), user_id: USER_ID_GIVEN, token: TEXT }),
+    closed({
+      type: words('subscribe', 'unsubscribe'),
+      id: optional(FRAME_ID),
+      channels: listOf(closed({ name: PRIVATE_NAME, resume: optional(closed({ sequence: COUNT })) }), {
+        minItems: 1,
+        maxItems: 6,
+      }),
+    }),
+    closed({ type: words('ping'), id: optional(FRAME_ID) }),
+  ),
+);
+export const PRIVATE_FRAME: Shape = named(
+  'PrivateFrame',
+  'A `snapshot` has the reply of the REST read of its channel, an `update` the payload of its stream',
+  Type.Object({
+    type: words('snapshot', 'update'),
+    channel: PRIVATE_NAME,
+    sequence: COUNT,
+    timestamp_ns: NANOSECONDS,
+    data: described(Type.Unknown(), 'as on the stream of the same name, or null'),
+  }),
+);
+export const PRIVATE_SUBSCRIPTIONS: Shape = named(
+  'PrivateSubscriptions',
+  'The channels that are subscribed now',
+  Type.Object({
+    type: words('subscriptions'),
+    channels: listOf(Type.Object({ name: PRIVATE_NAME })),
+    errors: listOf(Type.Object({ name: PRIVATE_NAME, code: TEXT, message: TEXT })),
+    id: optional(nullable(TEXT)),
+  }),
+);
+export const PRIVATE_ERROR: Shape = named(
+  'PrivateError',
+  'A request that was not taken, or why the socket ends',
+  Type.Object({ type: words('error'), id: nullable(TEXT), error: STREAM_ERROR }),
 );
 
 // ---- control

@@ -9,6 +9,10 @@ import {
   CONTROL_REQUEST_V1,
   ORDER_EVENT,
   PONG,
+  PRIVATE_ERROR,
+  PRIVATE_FRAME,
+  PRIVATE_REQUEST,
+  PRIVATE_SUBSCRIPTIONS,
   QUOTE_SET_EVENT,
   SHORT_CONTROL_REQUEST,
   STREAM_REFUSAL,
@@ -279,6 +283,57 @@ export const OMS_STREAMS: readonly OmsStream[] = [
       },
       ...COMMON,
       REFUSAL,
+    ],
+  },
+  {
+    path: '/user/ws',
+    stream: 'user',
+    area: 'Account',
+    auth: 'session',
+    channel: 'user',
+    summary: 'All of your streams over one socket',
+    description:
+      'Frames as of `GET /ws`: `subscribe`, `unsubscribe`, `ping`. A subscription begins with a snapshot, the reply of the REST read of its channel, or with `resume` behind a `sequence` that is still kept. ' +
+      'The socket counts once against your streams. A client that can set no headers sends `auth` as the first frame, within five seconds. Each subscription costs what the read of its state costs.',
+    resync: 'nothing: subscribe again, with `resume`',
+    receives: [
+      {
+        name: 'PrivateRequest',
+        summary: 'The first frame of a socket without credentials',
+        shape: PRIVATE_REQUEST,
+        example: `{"type":"auth","user_id":"${USER}","token":"kPq3Xo2bR7sLw9TzVn4yHc1eJd6mUf8gQa0iBxC5vKE"}`,
+      },
+      {
+        name: 'PrivateSubscribe',
+        summary: 'Subscribe',
+        shape: PRIVATE_REQUEST,
+        example:
+          '{"type":"subscribe","id":"s-1","channels":[{"name":"orders","resume":{"sequence":41}},{"name":"positions"}]}',
+      },
+    ],
+    sends: [
+      {
+        name: 'PrivateFrame',
+        summary: 'A state, or an update',
+        shape: PRIVATE_FRAME,
+        example:
+          '{"type":"update","channel":"account_stats","sequence":42,"timestamp_ns":1770000004000000000,"data":{"accounts":{},"warnings":[]}}',
+      },
+      {
+        name: 'PrivateSubscriptions',
+        summary: 'The first frame with a session, and the answer to a request',
+        shape: PRIVATE_SUBSCRIPTIONS,
+        example:
+          '{"type":"subscriptions","channels":[{"name":"orders"}],"errors":[{"name":"positions","code":"RATE_LIMITED","message":"the budget of requests is used up; it refills all the time"}],"id":"s-1"}',
+      },
+      {
+        name: 'PrivateError',
+        summary: 'A request that was not taken, or the end of the socket',
+        shape: PRIVATE_ERROR,
+        example:
+          '{"type":"error","id":null,"error":{"code":"UNAUTHORIZED","message":"the session is over","retryable":false}}',
+      },
+      ...COMMON,
     ],
   },
   {
