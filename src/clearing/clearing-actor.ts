@@ -26,7 +26,7 @@ import type { TraceLog } from '../runtime/trace-log.ts';
 import { NodeCommand, NodeHook, NodeQuery } from '../schema/generated/messages.ts';
 import { decodePlain } from '../schema/plain-values.ts';
 import { differenceOfAll } from './checks.ts';
-import { applyBatch, FIRED_PER_TURN, settleBatch, verdictsNeeded } from './clearing.ts';
+import { applyBatch, FIRED_PER_TURN, settleBatch, type UnverifiedQuoteSet, verdictsNeeded } from './clearing.ts';
 import { type ClearingHook, CrashPlan } from './clearing-hooks.ts';
 import { answerQuery, type ClearingQuery } from './clearing-queries.ts';
 import type { Durability, JournalSize, Recovery } from './durability.ts';
@@ -49,7 +49,7 @@ import { type BackstopFigures, backstopFigures } from './liquidation/backstop-ca
 import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './liquidation/liquidation-events.ts';
 import { type DetectionListener, type LiquidationCounts, Pacing } from './liquidation/pacing.ts';
 import type { ClearingOrder } from './live-orders.ts';
-import type { OrderToVerify } from './order-verdict.ts';
+import type { OrderToVerify, QuoteSetToVerify } from './order-verdict.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
@@ -90,6 +90,8 @@ interface ClearingOptions {
   readonly replication?: Replication | null;
   /** Verifies what is not attested; a seam only so that the simulation can forge. */
   readonly verifyOrder: (order: OrderToVerify) => boolean;
+  /** The same of a revision of a quote set. */
+  readonly verifyQuoteSet: (set: QuoteSetToVerify) => boolean;
   /** Called before the orders of a batch are verified: takes what the verifier has attested. */
   readonly takeAttestations?: () => void;
   /** The key of the hashes of users and order ids: a secret of the process. */
@@ -609,9 +611,10 @@ export class ClearingActor implements Actor {
   }
 
   #judge(inputs: Parameters<typeof verdictsNeeded>[1]): FillVerdict[] {
-    const { durability, verifyOrder, takeAttestations } = this.#options;
+    const { durability, verifyOrder, verifyQuoteSet, takeAttestations } = this.#options;
     takeAttestations?.();
-    return verdictsNeeded(this.ledger, inputs).map(({ row, signed }) => {
+    const sets: UnverifiedQuoteSet[] = [];
+    const ofOrders = verdictsNeeded(this.ledger, inputs, sets).map(({ row, signed }) => {
       const { marketIndex, orderSequence: order } = row;
       const text =
         signed ?? must(durability.signedText(marketIndex, order), 'the signed text of a live order is stored');
@@ -621,6 +624,14 @@ export class ClearingActor implements Actor {
       this.#cycle.step();
       return { marketIndex, order, valid };
     });
+    if (sets.length === 0) return ofOrders;
+    for (const { set } of sets) {
+      const market = must(this.ledger.markets[set.marketIndex], 'a quote set is of a known market').definition;
+      const valid = verifyQuoteSet({ set, market, config: this.ledger.signers.configOf(set.user) });
+      this.#cycle.step();
+      ofOrders.push({ marketIndex: set.marketIndex, order: set.sequence, valid });
+    }
+    return ofOrders;
   }
 
   #assetOf(marketIndex: number): AssetId {

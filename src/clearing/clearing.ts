@@ -10,6 +10,7 @@
  * A broken promise throws InvariantError, and the node must stop (operator-api.md 1).
  */
 import { must, unreachable } from '../core/assert.ts';
+import type { UserId } from '../core/ids.ts';
 import { ORDER_FLAG, SIGNATURE_VERDICT } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
@@ -52,6 +53,7 @@ import {
   type NodeInput,
   type OwnInput,
   type PatchUser,
+  type QuoteSetApplied,
 } from './inputs.ts';
 import { markTimer } from './leader-marks.ts';
 import { applyHandover, applyTakeover } from './leadership.ts';
@@ -67,7 +69,7 @@ import { applyPutConfig } from './registry/registry-config.ts';
 import { applyPutMarket } from './registry/registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
-import type { OrderRow, SignedText } from './rows.ts';
+import type { OrderRow, QuoteSetTerms, SignedText } from './rows.ts';
 import { applyAddSigner } from './signers/add-signer.ts';
 import { isSigned } from './signers/signer-configs.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
@@ -90,18 +92,29 @@ interface UnverifiedOrder {
   readonly signed: SignedText | null;
 }
 
+/** A revision of a quote set with an unverified signature, as it is in force or is to be applied. */
+export interface UnverifiedQuoteSet {
+  readonly set: QuoteSetTerms;
+}
+
 /**
  * Orders whose signature must be verified before these inputs are applied: each once in its life, when its first
  * fill arrives (GEN-05). Node-made orders never.
+ *
+ * @param sets takes the revisions of quote sets of which an entry has its first fill, each once (QTE-07).
  */
-export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingInput[]): readonly UnverifiedOrder[] {
+export function verdictsNeeded(
+  state: ClearingState,
+  inputs: readonly ClearingInput[],
+  sets: UnverifiedQuoteSet[] = [],
+): readonly UnverifiedOrder[] {
   const needed: UnverifiedOrder[] = [];
-  const markets: (Unverified | undefined)[] = [];
-  const unverifiedOf = ({ marketIndex }: MarketInput): Unverified => {
+  const markets: (UnverifiedInMarket | undefined)[] = [];
+  const unverifiedOf = ({ marketIndex }: MarketInput): UnverifiedInMarket => {
     const known = markets[marketIndex];
     if (known !== undefined) return known;
     const market = must(state.markets[marketIndex], 'a market sends events only after clearing made it');
-    const unverified = new Unverified(market, state.verdicts, needed);
+    const unverified = new UnverifiedInMarket(market, state.verdicts, { needed, sets });
     markets[marketIndex] = unverified;
     return unverified;
   };
@@ -118,29 +131,43 @@ export function verdictsNeeded(state: ClearingState, inputs: readonly ClearingIn
 }
 
 /** Unverified orders of a market: those that live, and those that are not applied yet. */
-class Unverified {
+class UnverifiedInMarket {
   readonly #market: ClearingMarket;
   /** Verdicts that are there already. */
   readonly #verdicts: ReadonlyMap<Sequence, boolean> | undefined;
   readonly #needed: UnverifiedOrder[];
+  readonly #sets: UnverifiedQuoteSet[];
   /** Live orders that were required. */
   readonly #required = new Set<Sequence>();
   /**
    * What is not applied yet, one sequence after the other (market-inputs.ts), from `#first` on: a new order has that of
    * its input. Null where it was required, or is something else.
    */
-  readonly #waiting: (Created | null)[] = [];
+  readonly #waiting: (Created | QuoteSetApplied | null)[] = [];
+  /** The last revision of each set that is not applied yet, by user and slot. */
+  readonly #revisions = new Map<string, QuoteSetApplied>();
+  /** Revisions that were required. */
+  readonly #requiredSets = new Set<Sequence>();
   #first: number | null = null;
 
-  constructor(market: ClearingMarket, verdicts: ClearingState['verdicts'], needed: UnverifiedOrder[]) {
+  constructor(
+    market: ClearingMarket,
+    verdicts: ClearingState['verdicts'],
+    to: { readonly needed: UnverifiedOrder[]; readonly sets: UnverifiedQuoteSet[] },
+  ) {
     this.#market = market;
     this.#verdicts = verdicts.get(market.definition.marketIndex);
-    this.#needed = needed;
+    this.#needed = to.needed;
+    this.#sets = to.sets;
   }
 
   see(input: MarketInput): void {
     this.#first ??= input.sequence;
-    this.#waiting.push(input.kind === 'created' ? input : null);
+    if (input.kind === 'quoteSetApplied') {
+      // Each of its sequences may be an entry.
+      for (let taken = 0; taken < input.sequences; taken += 1) this.#waiting.push(input);
+      this.#revisions.set(`${input.user}/${input.slot}`, input);
+    } else this.#waiting.push(input.kind === 'created' ? input : null);
   }
 
   require(order: Sequence): void {
@@ -151,6 +178,10 @@ class Unverified {
 
   #requireWaiting(order: Sequence, at: number): void {
     const input = this.#waiting[at];
+    if (input?.kind === 'quoteSetApplied') {
+      this.#requireSet(input.user, input.slot);
+      return;
+    }
     if (input?.sequence !== order) return;
     this.#waiting[at] = null;
     // mutant: signature-of-same-batch
@@ -160,8 +191,38 @@ class Unverified {
   #requireLive(order: Sequence): void {
     const row = this.#market.orders.get(order);
     if (row === undefined || row.verdict !== SIGNATURE_VERDICT.unknown || this.#required.has(order)) return;
+    if (row.quoteSet !== 0) {
+      this.#requireSet(row.user, row.quoteSet);
+      return;
+    }
     this.#required.add(order);
     this.#need(row, keptSignedText(this.#market, order));
+  }
+
+  /** The revision that will be in force when the fill is applied: inputs are seen in the order in which they are. */
+  #requireSet(user: UserId, slot: number): void {
+    const key = `${user}/${slot}`;
+    // mutant: verdict-of-revision
+    const set = this.#revisions.get(key) ?? this.#market.quoteSets.get(key)?.row;
+    if (set === undefined || set.sequence === 0 || this.#requiredSets.has(set.sequence)) return;
+    if ('verdict' in set && set.verdict !== SIGNATURE_VERDICT.unknown) return;
+    this.#requiredSets.add(set.sequence);
+    const { sequence, setId, revisionNs, goodUntilNs, maxFeeRate, subAccount, flags, text, signatures } = set;
+    const { marketIndex } = this.#market.definition;
+    const appliedNs = 'timeNs' in set ? set.timeNs : set.appliedNs;
+    const terms = {
+      marketIndex,
+      user,
+      sequence,
+      setId,
+      appliedNs,
+      revisionNs,
+      goodUntilNs,
+      maxFeeRate,
+      subAccount,
+      flags,
+    };
+    if (this.#verdicts?.has(sequence) !== true) this.#sets.push({ set: { ...terms, text, signatures } });
   }
 
   #need(row: OrderRow, signed: SignedText | null): void {

@@ -34,12 +34,13 @@ import {
   type OrderRecordView,
   OrderRestoredAtBoot,
   PositionChanged,
+  QuoteSetRestored,
   UserChanged,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
 import type { DurableIds, Tombstone } from './durability.ts';
 import type { Effect, FillRolledBackEffect, MarketDecidedEffect, MarketRiskChangedEffect } from './effects.ts';
-import type { BalanceRow, OrderRow, PositionRow, TradeRow, UserRow } from './rows.ts';
+import type { BalanceRow, OrderRow, PositionRow, QuoteSetRow, TradeRow, UserRow } from './rows.ts';
 
 /** Effects that are structs. */
 type HotKind =
@@ -289,6 +290,14 @@ export function writeRestoredOrder(
   OrderRestoredAtBoot.setParent(v, at, parent);
   OrderRecord.copy(order.v, order.at, v, at + OrderRestoredAtBoot.orderAt);
   if (parentId !== '') writeText(v, at + OrderRestoredAtBoot.bytes, parentId);
+  sink.commit();
+}
+
+/** A quote set, before its entries. */
+export function writeRestoredQuoteSet(row: QuoteSetRow, sink: RecordSink): void {
+  const at = sink.claim(QuoteSetRestored.typeId, QuoteSetRestored.bytes);
+  if (at < 0) return;
+  QuoteSetRestored.write(sink.views, at, row);
   sink.commit();
 }
 

@@ -30,6 +30,7 @@ import {
   type RollbackReason,
   SIDE,
   SIGNATURE_VERDICT,
+  type SignatureVerdict,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import type { TimestampNs } from '../core/units.ts';
@@ -50,11 +51,13 @@ import {
 } from './account-margin.ts';
 import { owesForced } from './balances.ts';
 import { baseDelta, type Fill, type FillingOrder, type FillPlan, type Party } from './fill-plan.ts';
+import { coversLots, setOf } from './quote-set-slots.ts';
 import { riskHoldingsOf } from './risks.ts';
 import type { OrderRow } from './rows.ts';
-import type { PositionSlot } from './state.ts';
+import type { PositionSlot, QuoteSetSlot } from './state.ts';
 
 /** Liquidations are the node's. */
+const TARGET_FLAGS = ORDER_FLAG.isSpot | ORDER_FLAG.postOnly | ORDER_FLAG.reduceOnly;
 const NODE_FLAGS = ORDER_FLAG.nodeMade | ORDER_FLAG.liquidation;
 
 /** What went wrong with a fill, by party; `none` for a party that is in order. */
@@ -121,10 +124,15 @@ function standingOf(of: Case, party: Party): Standing {
 function judgeOrder(of: Case, party: Party, isReducing: boolean): RollbackReason {
   const { fill, plan } = of;
   const { row, position, account } = party.slot;
-  assert(row.verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
-  if (row.verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
+  const set = row.quoteSet === 0 ? null : setOf(party.slot.market, row);
+  const verdict = set === null ? row.verdict : verdictOfSet(set);
+  assert(verdict !== SIGNATURE_VERDICT.unknown, 'a signature is judged before the first fill is decided');
+  // mutant: quote-set-verdict
+  if (verdict === SIGNATURE_VERDICT.invalid) return ROLLBACK_REASON.invalidSignature;
   if (!termsAllow(fill, party, plan, isReducing)) return ROLLBACK_REASON.invalidOrder;
+  if (set !== null && !setAllows(set, fill, party)) return ROLLBACK_REASON.invalidOrder;
   if (overfills(fill, party.slot)) return ROLLBACK_REASON.overfill;
+  if (set !== null && !coversLots(set, row, plan.addQuoted(row, fill.input.quantity))) return ROLLBACK_REASON.overfill;
   // mutant: node-order-of-debtor
   const isOwn = (row.flags & ORDER_FLAG.nodeMade) === 0;
   // mutant: fill-of-debtor
@@ -136,6 +144,18 @@ function judgeOrder(of: Case, party: Party, isReducing: boolean): RollbackReason
     return ROLLBACK_REASON.invalidOrder;
   const isViolated = (row.flags & ORDER_FLAG.reduceOnly) !== 0 && !isReducing;
   return isViolated ? ROLLBACK_REASON.reduceOnlyViolation : ROLLBACK_REASON.none;
+}
+
+/** Of a set that is over no text is left that could cover a fill. */
+function verdictOfSet({ row }: QuoteSetSlot): SignatureVerdict {
+  return row.sequence === 0 ? SIGNATURE_VERDICT.invalid : row.verdict;
+}
+
+/** Whether the revision in force covers an entry but for its lots: target, fee limit, life (QTE-07). */
+function setAllows({ row }: QuoteSetSlot, { input }: Fill, { slot, feeRate }: Party): boolean {
+  const { subAccount, flags } = slot.row;
+  const isTarget = subAccount === row.subAccount && (flags & TARGET_FLAGS) === (row.flags & TARGET_FLAGS);
+  return isTarget && feeRate <= row.maxFeeRate && input.timeNs <= orderExpiryNs(row.revisionNs, row.goodUntilNs);
 }
 
 /** Whether the account is below maintenance, and the fill does not add to its position (LIQ-11, LIQ-12). */

@@ -20,6 +20,7 @@ import { baseOf, type ClearingOrder, positionOf, usdOf } from './live-orders.ts'
 import { namedOrder } from './orders.ts';
 import { setLegs } from './positions.ts';
 import { assetTermsOf, riskSlot, termsWith } from './risks.ts';
+import type { OrderRow } from './rows.ts';
 import type { BalanceSlot, ClearingMarket, ClearingState, PositionSlot, RiskSlot } from './state.ts';
 
 /** A fill with its orders and its exact figures. */
@@ -129,6 +130,8 @@ export class FillPlan implements Overlay {
   /** The risk of the market's asset. */
   readonly risk: RiskSlot;
   measures: Measures;
+  /** Lots of entries of quote sets by set, side and price. */
+  readonly #quoted = new Map<string, number>();
   #planned: AssetTerms | null = null;
   /** Where the fees go; null before the fee account is known. */
   readonly #feeBalance: BalanceSlot | null;
@@ -168,6 +171,14 @@ export class FillPlan implements Overlay {
     const { base, quote, entry } = this.legs(position);
     const { credits, borrows } = this.measures;
     return isWithin(base) && isWithin(quote) && isWithin(entry) && isWithin(credits) && isWithin(borrows);
+  }
+
+  /** Counts lots of an entry of a quote set. @returns how many the plan has of its set, side and price, with these. */
+  addQuoted({ user, quoteSet, side, price }: OrderRow, lots: number): number {
+    const key = `${user}/${quoteSet}/${side}/${price}`;
+    const sum = (this.#quoted.get(key) ?? 0) + lots;
+    this.#quoted.set(key, sum);
+    return sum;
   }
 
   /** Whether the fee account can hold the fees so far. */

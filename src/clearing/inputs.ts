@@ -23,6 +23,9 @@ import type {
   OrderTriggeredFields,
   ProtectionEndedFields,
   ProtectionTriggeredFields,
+  QuoteSetAppliedFields,
+  QuoteSetChangeFields,
+  QuoteSetEndedFields,
   TradeIdsReservedFields,
 } from '../schema/generated/messages.ts';
 import type { CursorStep } from './funds/chain-cursor.ts';
@@ -89,6 +92,23 @@ export type ProtectionTriggeredInput = ProtectionTriggeredFields;
 
 /** Rollbacks have ended the freeze of this trip. */
 export type ProtectionEndedInput = ProtectionEndedFields;
+/** What a quote set did to an entry. */
+export type QuoteSetChangeInput = QuoteSetChangeFields;
+
+/** A quote set is in force, with all that it did to its entries (QTE-03, QTE-07). It takes `sequences` sequences. */
+export interface QuoteSetApplied
+  extends FromMarket,
+    SignedText,
+    Omit<
+      QuoteSetAppliedFields,
+      'sequence' | 'timeNs' | 'marketIndex' | 'requestId' | 'signature' | 'textBytes' | 'signaturesBytes' | 'changes'
+    > {
+  readonly kind: 'quoteSetApplied';
+  readonly changes: readonly QuoteSetChangeInput[];
+}
+
+/** The mark of a quote set was raised, or it ended (QTE-09). */
+export type QuoteSetEnded = QuoteSetEndedFields;
 
 export type MarketInput =
   | Created
@@ -102,7 +122,9 @@ export type MarketInput =
   | MatchedInput
   | TradeIdsReservedInput
   | ProtectionTriggeredInput
-  | ProtectionEndedInput;
+  | ProtectionEndedInput
+  | QuoteSetApplied
+  | QuoteSetEnded;
 
 /** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
 export function isOfMarket(input: ClearingInput): input is MarketInput {
@@ -119,6 +141,8 @@ export function isOfMarket(input: ClearingInput): input is MarketInput {
     case 'tradeIdsReserved':
     case 'protectionTriggered':
     case 'protectionEnded':
+    case 'quoteSetApplied':
+    case 'quoteSetEnded':
       return true;
     default:
       input satisfies NodeInput;

@@ -27,10 +27,13 @@ import {
   OrderTriggered,
   ProtectionEnded,
   ProtectionTriggered,
+  QuoteSetApplied,
+  QuoteSetChange,
+  QuoteSetEnded,
   TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import { decodePlain, encodePlain } from '../schema/plain-values.ts';
-import type { Batch, ClearingInput, FillVerdict, NodeInput } from './inputs.ts';
+import type { Batch, ClearingInput, FillVerdict, NodeInput, QuoteSetChangeInput } from './inputs.ts';
 
 // Ring messages as inputs of the clearing engine. The bytes of a message are what the journal keeps, so the same function
 // serves live operation and replay.
@@ -60,6 +63,10 @@ function readInput(typeId: number, v: Views, at: number): ClearingInput {
       return ProtectionTriggered.read(v, at);
     case ProtectionEnded.typeId:
       return ProtectionEnded.read(v, at);
+    case QuoteSetApplied.typeId:
+      return readQuoteSet(v, at);
+    case QuoteSetEnded.typeId:
+      return QuoteSetEnded.read(v, at);
     case NodeCommand.typeId: {
       const start = at + NodeCommand.bytes;
       return decodePlain<NodeInput>(v.u8.subarray(start, start + NodeCommand.textBytes(v, at)));
@@ -82,6 +89,18 @@ function readAdmitted(v: Views, at: number): ClearingInput {
     signaturesBytes === 0 ? NewOrder.signature(v, create) : v.u8.slice(signaturesAt, signaturesAt + signaturesBytes);
   const kind = refusal === 0 ? 'created' : 'createRefused';
   return { kind, marketIndex, sequence, timeNs, order, text, signatures };
+}
+
+function readQuoteSet(v: Views, at: number): ClearingInput {
+  const { signature, textBytes, signaturesBytes, changes: count, requestId: _, ...set } = QuoteSetApplied.read(v, at);
+  const changes = new Array<QuoteSetChangeInput>(count);
+  let end = at + QuoteSetApplied.bytes;
+  for (let place = 0; place < count; place += 1, end += QuoteSetChange.bytes)
+    changes[place] = QuoteSetChange.read(v, end);
+  const text = readText(v, end, textBytes);
+  const signaturesAt = end + textBytes;
+  const signatures = signaturesBytes === 0 ? signature : v.u8.slice(signaturesAt, signaturesAt + signaturesBytes);
+  return { kind: 'quoteSetApplied', ...set, changes, text, signatures };
 }
 
 const HEADER_BYTES = 16;

@@ -25,6 +25,7 @@ import {
   dropUnmatched,
 } from './orders.ts';
 import { applyProtectionEnded, applyProtectionTriggered } from './protections.ts';
+import { applyQuoteSet, applyQuoteSetEnded } from './quote-sets.ts';
 import { plainRow } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
 import { applyActivated, applyTriggered } from './triggers.ts';
@@ -54,7 +55,7 @@ function keptInput(input: MarketInput): MarketInput {
 
 function arrive(state: ClearingState, market: ClearingMarket, input: MarketInput): void {
   assert(input.sequence === market.sequence + 1, 'market sequences are contiguous');
-  market.sequence = input.sequence;
+  market.sequence = lastOf(input);
   if (input.kind === 'matched') {
     assert(input.tradeId > market.lastTradeId, 'trade ids only grow');
     market.lastTradeId = input.tradeId;
@@ -63,6 +64,11 @@ function arrive(state: ClearingState, market: ClearingMarket, input: MarketInput
     market.lastTradeId = (input.firstTradeId + input.count - 1) as Sequence;
   }
   if (!market.isTouched) state.dirty.markets.add(market);
+}
+
+/** The last sequence that the input takes. */
+function lastOf(input: MarketInput): Sequence {
+  return input.kind === 'quoteSetApplied' ? ((input.sequence + input.sequences - 1) as Sequence) : input.sequence;
 }
 
 function isHeld(state: ClearingState, market: ClearingMarket, input: MarketInput): boolean {
@@ -78,7 +84,7 @@ function applyMarketInput(
 ): void {
   if (market.entering !== NONE && !isOfMatch(market, input)) dropUnmatched(state, market);
   applyByKind(state, market, input, nowNs, effects);
-  market.decidedSequence = input.sequence;
+  market.decidedSequence = lastOf(input);
   touchMarket(state, market);
 }
 
@@ -143,6 +149,12 @@ function applyByKind(
       break;
     case 'protectionEnded':
       applyProtectionEnded(state, input);
+      break;
+    case 'quoteSetApplied':
+      applyQuoteSet(state, market, input, effects);
+      break;
+    case 'quoteSetEnded':
+      applyQuoteSetEnded(state, market, input);
       break;
     default:
       unreachable(input);

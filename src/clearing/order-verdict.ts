@@ -8,20 +8,21 @@
  * order's creation, and where they had ended by its admission it was not created long before (MSG-34, MON-12).
  */
 
-import { orderOfText, type SignedOrder } from '../codec/order-actions.ts';
+import { orderOfText, quoteSetOfText, type SignedOrder } from '../codec/order-actions.ts';
 import type { OrderDetails } from '../codec/order-details.ts';
 import type { Signatures } from '../codec/signatures.ts';
 import { signaturesOf } from '../codec/stored-signatures.ts';
 import { must } from '../core/assert.ts';
 import { parseHex } from '../core/hex.ts';
 import type { AssetId } from '../core/ids.ts';
-import { SIGNED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import { QUOTE_TEXT_BYTES_MAX, SIGNED_TEXT_BYTES_MAX, VERIFIED_TEXT_BYTES_MAX } from '../core/limits.ts';
+import type { MarketDefinition } from '../core/market-definition.ts';
 import { ORDER_FLAG, ORDER_KIND, TIF, TRIGGER } from '../core/order-terms.ts';
 import { SECOND_NS } from '../core/units.ts';
 import { verifyCoSignatures } from '../crypto/co-signature.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
-import type { OrderRow, SignedText } from './rows.ts';
+import type { OrderRow, QuoteSetTerms, SignedText } from './rows.ts';
 import {
   CO_SIGNED_AGE_MAX_NS,
   DEFAULT_SIGNERS,
@@ -38,8 +39,15 @@ export interface OrderToVerify {
   readonly config: SignerConfig;
 }
 
-/** The text of the order that is being verified. */
-const textBytes = Buffer.alloc(SIGNED_TEXT_BYTES_MAX);
+/** A revision of a quote set, with what its market has (QTE-07). */
+export interface QuoteSetToVerify {
+  readonly set: QuoteSetTerms;
+  readonly market: Pick<MarketDefinition, 'assetId' | 'priceDecimals' | 'quantityDecimals'>;
+  readonly config: SignerConfig;
+}
+
+/** The text that is being verified. */
+const textBytes = Buffer.alloc(VERIFIED_TEXT_BYTES_MAX);
 
 /** What signatures are judged by. */
 export interface OrderVerifiers {
@@ -62,11 +70,49 @@ export function verifyOrder({ row, signed, asset, config }: OrderToVerify, verif
   );
 }
 
+/** @returns the verdict on a revision, journaled: the check is made once, with its first fill. */
+export function verifyQuoteSet({ set, market, config }: QuoteSetToVerify, verifiers: OrderVerifiers): boolean {
+  const { text, user, appliedNs: admittedNs, revisionNs: creationNs } = set;
+  if (text.length === 0 || text.length > QUOTE_TEXT_BYTES_MAX) return false;
+  const bytes = textBytes.subarray(0, textBytes.write(text, 'latin1'));
+  const signatures = signaturesOf(set.signatures);
+  return (
+    mayPlace({ admittedNs, creationNs }, signatures, config) &&
+    isSigned({ user }, { text: bytes, signatures, stored: set.signatures }, verifiers) &&
+    isOfQuoteText(set, market, bytes)
+  );
+}
+
+/** The text is the canonical one of a set with these terms; its prices and lots are compared with each fill (quote-sets.ts). */
+function isOfQuoteText(set: QuoteSetTerms, market: QuoteSetToVerify['market'], bytes: Uint8Array): boolean {
+  const quotes = quoteSetOfText(bytes);
+  // mutant: quote-text-terms
+  return (
+    quotes !== null &&
+    quotes.signer.id === set.user &&
+    quotes.setId === set.setId &&
+    quotes.baseAsset.id === market.assetId &&
+    quotes.bookPriceDecimals === market.priceDecimals &&
+    quotes.bookQuantityDecimals === market.quantityDecimals &&
+    quotes.revisionNs === set.revisionNs &&
+    quotes.account === set.subAccount &&
+    Math.min(quotes.maxTradingFeesRate, FEE_RATE_MAX) === set.maxFeeRate &&
+    (quotes.goodUntilNs ?? 0n) === set.goodUntilNs &&
+    (ORDER_FLAG.postOnly | (quotes.isSpot ? ORDER_FLAG.isSpot : 0)) === set.flags
+  );
+}
+
+/** A limit above every rate is kept as the largest uint. */
+const FEE_RATE_MAX = 0xffff_ffff;
 /** What an order may have spent between the gateway, which judges its age first, and its market. */
 const ADMISSION_MAX_NS = 60n * SECOND_NS;
 
 /** Registered, each once, unexpired, and together heavy enough (MSG-35, MSG-37). */
-function mayPlace({ admittedNs, creationNs }: OrderRow, signatures: Signatures, config: SignerConfig): boolean {
+function mayPlace(
+  { admittedNs, creationNs }: Pick<OrderRow, 'admittedNs' | 'creationNs'>,
+  signatures: Signatures,
+  config: SignerConfig,
+): boolean {
   // mutant: order-before-configuration
   const inForce = admittedNs < config.setNs ? DEFAULT_SIGNERS : config;
   const signedBy = { hasMaster: signatures.signature.length > 0, coSigners: signatures.additionalSigners };
@@ -86,7 +132,11 @@ interface SignedBytes {
  * All signatures that there are: attested by the verifier, or verified here. The digest of an attestation is computed over
  * what is booked: the key is that of the order's user, text and signatures are those that are stored with the order.
  */
-function isSigned(row: OrderRow, { text, signatures, stored }: SignedBytes, verifiers: OrderVerifiers): boolean {
+function isSigned(
+  row: Pick<OrderRow, 'user'>,
+  { text, signatures, stored }: SignedBytes,
+  verifiers: OrderVerifiers,
+): boolean {
   const key = must(parseHex(row.user, 32), 'a user id is 32 bytes of hex');
   if (verifiers.isAttested(key, text, stored)) return true;
   const { signature, additionalSigners } = signatures;

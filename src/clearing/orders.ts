@@ -28,7 +28,7 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
-import { type Amount18, type Sequence, ZERO_18 } from '../core/units.ts';
+import { type Amount18, type RawQuantity, type Sequence, ZERO_18 } from '../core/units.ts';
 import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { ensureUser } from './balances.ts';
 import { enabledQuantityOf, linkChild, unlinkChild } from './children.ts';
@@ -40,6 +40,7 @@ import { isOutstanding, nodeOrderOver } from './liquidation/liquidation-rows.ts'
 import { baseOf, type ClearingOrder, orderAt, orderOf, usdOf } from './live-orders.ts';
 import { isFilled } from './order-ends.ts';
 import { countMember } from './protections.ts';
+import { enterSet, leaveSet, recordSetVerdict } from './quote-set-slots.ts';
 import { type OrderRow, plainRow, type SignedTextRow } from './rows.ts';
 import type { BalanceSlot, ClearingMarket, ClearingState } from './state.ts';
 import { tallyFinishedOrder, tallySignedText } from './tallies.ts';
@@ -92,6 +93,7 @@ export function addLiveOrder(
   // mutant: checkpoint-inside-match
   if ((row.flags & ORDER_FLAG.entering) !== 0) market.entering = order.index;
   linkChild(market, order.index);
+  enterSet(market, order.row);
   watchTrigger(order);
   countMember(state, order.row, 1);
   return order;
@@ -158,6 +160,7 @@ export function finishOrder(state: ClearingState, order: ClearingOrder, end: (ro
   enableChildren(state, order);
   if (market.entering === index) market.entering = NONE;
   if ((row.flags & ORDER_FLAG.nodeMade) !== 0) nodeOrderOver(state, row);
+  leaveSet(market, row);
   const finished = tallyFinishedOrder(state, row);
   market.orders.remove(index);
   return finished;
@@ -224,7 +227,9 @@ function verdictNumber(verdict: boolean | undefined): SignatureVerdict {
 /** Keeps the result of a signature check; it may come before the order's `created` is applied. */
 export function recordVerdict(state: ClearingState, verdict: FillVerdict): void {
   const { marketIndex, order, valid } = verdict;
-  const index = state.markets[marketIndex]?.orders.find(order) ?? NONE;
+  const market = state.markets[marketIndex];
+  if (market !== undefined && recordSetVerdict(state, market, order, valid)) return;
+  const index = market?.orders.find(order) ?? NONE;
   if (index === NONE) {
     const verdicts = state.verdicts.get(marketIndex);
     if (verdicts === undefined) state.verdicts.set(marketIndex, new Map([[order, valid]]));
@@ -256,10 +261,11 @@ export function applyReplaced(state: ClearingState, market: ClearingMarket, inpu
   // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
   const isWhole = row.activatedQuantity !== 0 && row.activatedQuantity === input.quantity;
   if (isWhole) unlinkChild(market, order.index);
-  const enabledQuantity = enabledQuantityOf(market, row, input.quantity);
+  const total = (input.isRest ? row.filledQuantity + input.quantity : input.quantity) as RawQuantity;
+  const enabledQuantity = enabledQuantityOf(market, row, total);
   changeOrder(state, order, (changed) => {
     changed.price = input.price;
-    changed.quantity = input.quantity;
+    changed.quantity = total;
     changed.enabledQuantity = enabledQuantity;
     changed.timestampNs = input.timestampNs;
     changed.prioritySequence = input.prioritySequence;

@@ -34,6 +34,7 @@ import { dropWaitingFills } from './market-inputs.ts';
 import { endAtRestart } from './order-ends.ts';
 import { becomeWhole, changeOrder, dropUnmatched, finishOrder } from './orders.ts';
 import { endOfMember } from './protections.ts';
+import { jumpNumbers } from './quote-sets.ts';
 import { forgetUpdates } from './registry/prices.ts';
 import { placeStart } from './registry/registry-config.ts';
 import { changeMark } from './risks.ts';
@@ -70,6 +71,8 @@ export function beginRestart(state: ClearingState, { clean }: Pick<Restarted, 'c
   for (const market of state.markets) {
     market.fillGroup = [];
     if (!clean) jumpSequences(state, market, RESTART_SEQUENCE_GAP);
+    // mutant: quote-numbers-jump
+    if (!clean) jumpNumbers(state, market, RESTART_SEQUENCE_GAP);
     market.decidedSequence = market.sequence;
     market.decidedTradeId = market.lastTradeId;
     state.touchedMarkets.add(market);

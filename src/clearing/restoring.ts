@@ -34,12 +34,14 @@ import {
   writePosition,
   writeRememberedId,
   writeRestoredOrder,
+  writeRestoredQuoteSet,
   writeUserChanged,
 } from './effect-codec.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import { type ClearingOrder, orderAt } from './live-orders.ts';
 import { keptSignedText } from './orders.ts';
 import { allPositions, positionRow } from './positions.ts';
+import { quoteSetRows } from './quote-set-slots.ts';
 import { configKey } from './registry/registry-config.ts';
 import { marketRow } from './registry/registry-markets.ts';
 import { riskHoldingsOf, riskSlot } from './risks.ts';
@@ -84,6 +86,11 @@ export function* restore(
   yield* inParts(state.protections.values(), sent, (row) => {
     for (const sink of [to.gateway, to.market(row.marketIndex)])
       writeClearingEvent({ kind: 'protectionChanged', row }, sink);
+  });
+  yield* inParts(quoteSetRows(state), sent, (row) => {
+    // mutant: quote-sets-restored
+    writeRestoredQuoteSet(row, to.market(row.marketIndex));
+    writeRestoredQuoteSet(row, to.gateway);
   });
   for (const order of orders) {
     writeOrder(order, to, past);

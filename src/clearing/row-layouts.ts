@@ -44,6 +44,7 @@ import type {
   OrderRow,
   PooledCredit,
   PriceRow,
+  QuoteFill,
   SignedTextRow,
   TableName,
   Tables,
@@ -121,6 +122,8 @@ const SIGNER: Field<ConfiguredSigner> = struct<ConfiguredSigner>({
 const CURSOR_ANCHOR: Field<CursorAnchor> = struct<CursorAnchor>({ number: safe, hash: hex32 });
 
 const CURSOR_STOP: Field<CursorStop> = struct<CursorStop>({ reason: text, next: safe, deposits: safe });
+
+const QUOTE_FILL: Field<QuoteFill> = struct<QuoteFill>({ side: u8, price: safe, lots: safe });
 
 const ADL_MINUTE: Field<AdlMinute> = struct<AdlMinute>({ minute: u32, quantity: i128 });
 
@@ -452,6 +455,29 @@ export const ROW_LAYOUTS: { readonly [T in StructTable]: Struct<Tables[T]> } & {
     endedTrip: safe,
     frozenUntilNs: u64,
     isGone: flag,
+  }),
+  quoteSet: struct<Tables['quoteSet']>({
+    marketIndex: u32,
+    user: hex32,
+    slot: u8,
+    setId: text,
+    sequence: safe,
+    appliedNs: u64,
+    revisionNs: u64,
+    markNs: u64,
+    goodUntilNs: u64,
+    maxFeeRate: u32,
+    subAccount: u8,
+    flags: u32,
+    protectionGroup: u8,
+    isOver: flag,
+    lastNumber: safe,
+    markFloorNs: u64,
+    numberFloor: safe,
+    verdict: u8,
+    fills: list(QUOTE_FILL),
+    signatures: bytes,
+    text,
   }),
   adlUsage: struct<Tables['adlUsage']>({ marketIndex: u32, minutes: list(ADL_MINUTE) }),
 };

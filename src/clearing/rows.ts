@@ -7,7 +7,7 @@
  */
 import type { AssetId, ChainId, OrderId, UserId } from '../core/ids.ts';
 import type { MarketDefinition } from '../core/market-definition.ts';
-import type { Side } from '../core/order-terms.ts';
+import type { Side, SignatureVerdict } from '../core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import type { AccountType } from '../risk/account-types.ts';
 import type { Legs } from '../risk/position.ts';
@@ -648,6 +648,63 @@ export interface AdlUsageRow {
   readonly minutes: readonly AdlMinute[];
 }
 
+/** Lots that a revision of a quote set has traded at a price of a side, confirmed. */
+export interface QuoteFill {
+  readonly side: Side;
+  readonly price: RawPrice;
+  readonly lots: number;
+}
+
+/** A quote set of a user in a market (quote-sets.ts). Key: (marketIndex, user, slot). */
+export interface QuoteSetRow extends SignedText {
+  readonly marketIndex: number;
+  readonly user: UserId;
+  /** 1 to 4. */
+  readonly slot: number;
+  readonly setId: string;
+  /** Market sequence of the revision in force, which names it; 0 when there is none: the set is over. */
+  readonly sequence: Sequence;
+  readonly appliedNs: TimestampNs;
+  readonly revisionNs: TimestampNs;
+  /** No revision up to it is applied (QTE-09). */
+  readonly markNs: TimestampNs;
+  /** 0 for none. */
+  readonly goodUntilNs: TimestampNs;
+  readonly maxFeeRate: number;
+  readonly subAccount: number;
+  /** Bits of ORDER_FLAG. */
+  readonly flags: number;
+  /** 0 for none. */
+  readonly protectionGroup: number;
+  readonly isOver: boolean;
+  /** The largest number of an entry's id. */
+  readonly lastNumber: number;
+  /** Of names that its slot and others had before. */
+  readonly markFloorNs: TimestampNs;
+  readonly numberFloor: number;
+  /** Of the revision in force. */
+  readonly verdict: SignatureVerdict;
+  /** Of the revision in force: what confirmed fills have taken of it. */
+  readonly fills: readonly QuoteFill[];
+}
+
+/** What is verified of a revision of a quote set against its text. */
+export type QuoteSetTerms = Pick<
+  QuoteSetRow,
+  | 'marketIndex'
+  | 'user'
+  | 'sequence'
+  | 'setId'
+  | 'appliedNs'
+  | 'revisionNs'
+  | 'goodUntilNs'
+  | 'maxFeeRate'
+  | 'subAccount'
+  | 'flags'
+  | 'text'
+  | 'signatures'
+>;
+
 /** Sums that are not the users': what makes the ledger add up (operator-api.md 6, `GET /operator/ledger`). */
 export interface AssetTotalsRow {
   readonly asset: AssetId;
@@ -734,6 +791,7 @@ export interface Tables {
   liquidation: LiquidationRow;
   backstop: BackstopRow;
   adlUsage: AdlUsageRow;
+  quoteSet: QuoteSetRow;
   withdrawal: WithdrawalRow;
   vaultToken: VaultTokenRow;
   payoutReserve: PayoutReserveRow;

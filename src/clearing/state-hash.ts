@@ -20,6 +20,7 @@ import { unclaimedRows } from './funds/unclaimed.ts';
 import { liquidationRow } from './liquidation/liquidation-rows.ts';
 import type { ClearingOrder } from './live-orders.ts';
 import { positionRow } from './positions.ts';
+import { quoteSetRows } from './quote-set-slots.ts';
 import { marketRow } from './registry/registry-markets.ts';
 import { markRow } from './risks.ts';
 import { ROW_LAYOUTS, type RowTableName, type StructTable } from './row-layouts.ts';
@@ -174,6 +175,7 @@ const FACTS: { readonly [T in PlainTable]: (state: ClearingState) => readonly Ta
       .map((account) => liquidationRow(account))
       .sort((a, b) => (a.user === b.user ? a.subAccount - b.subAccount : a.user < b.user ? -1 : 1)),
   backstop: ({ backstopRows }) => [...backstopRows.values()].sort((a, b) => a.index - b.index),
+  quoteSet: (state) => quoteSetRows(state),
   adlUsage: ({ adlUsage }) =>
     [...adlUsage.values()].filter(({ minutes }) => minutes.length > 0).sort((a, b) => a.marketIndex - b.marketIndex),
   tally: ({ tallies }) => valuesOf(new Map(Object.entries(tallies))).map(({ row }) => row),

@@ -50,6 +50,7 @@ import type {
   PayoutReserveRow,
   PriceRow,
   ProtectionRow,
+  QuoteSetRow,
   SettlementRow,
   SignedApprovalRow,
   SignedTextRow,
@@ -205,6 +206,10 @@ export interface ClearingMarket {
   readonly orders: MarketOrders;
   /** What was signed of orders that were admitted, or refused, since the last checkpoint: sequences rise. */
   signedTexts: SignedTextRow[];
+  /** By `<user>/<slot>`. */
+  readonly quoteSets: Map<string, QuoteSetSlot>;
+  /** Keys of sets by the names of their revisions in force. Derived. */
+  readonly revisions: Map<Sequence, string>;
   /** Dormant orders by their triggers, those above first (AMB-28). Derived. */
   readonly triggers: readonly [TriggerHeap, TriggerHeap];
   /** The order with ORDER_FLAG.entering, until an event of the market is about something else; or NONE. Derived. */
@@ -215,6 +220,14 @@ export interface ClearingMarket {
   waiting: boolean;
   /** Whether an input of it was applied in this batch: then it is among the touched and the dirty ones. */
   isTouched: boolean;
+}
+
+export interface QuoteSetSlot {
+  row: QuoteSetRow;
+  /** Lots by price of each side, read from the text at its first fill; null before. Derived. */
+  signed: readonly [ReadonlyMap<number, number>, ReadonlyMap<number, number>] | null;
+  /** Its live orders. Derived. */
+  readonly entries: Set<Sequence>;
 }
 
 /** A token of an asset, by `<token>@<chain>`. */
@@ -261,6 +274,7 @@ interface Dirty {
   readonly liquidations: Set<SubAccountSlot>;
   readonly backstopRows: Set<number>;
   readonly adlUsage: Set<number>;
+  readonly quoteSets: Set<QuoteSetSlot>;
   readonly withdrawals: Set<WithdrawalSlot>;
   /** Keys of their maps. */
   readonly vaultTokens: Set<string>;
@@ -409,6 +423,7 @@ function emptyDirty(): Dirty {
     liquidations: new Set(),
     backstopRows: new Set(),
     adlUsage: new Set(),
+    quoteSets: new Set(),
     withdrawals: new Set(),
     vaultTokens: new Set(),
     withdrawalCounters: new Set(),

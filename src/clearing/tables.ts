@@ -25,6 +25,7 @@ import type { ClearingOrder } from './live-orders.ts';
 import { addLiveOrder } from './orders.ts';
 import { placeLegs, positionRow, positionSlot } from './positions.ts';
 import { protectionKey } from './protections.ts';
+import { placeQuoteSet } from './quote-set-slots.ts';
 import { placeAsset } from './registry/registry-assets.ts';
 import { placeConfig } from './registry/registry-config.ts';
 import { marketRow, placeMarket } from './registry/registry-markets.ts';
@@ -158,6 +159,10 @@ const TABLES: { readonly [T in TableName]: ClearingTable<Tables[T]> } = {
     load: ({ adlUsage }, row) => adlUsage.set(row.marketIndex, row),
     takeChanged: ({ dirty, adlUsage }) =>
       taken(dirty.adlUsage, (index) => must(adlUsage.get(index), 'a dirty row exists')),
+  },
+  quoteSet: {
+    load: placeQuoteSet,
+    takeChanged: ({ dirty }) => taken(dirty.quoteSets, ({ row }) => row),
   },
   withdrawal: {
     load: (state, row) => {

@@ -34,7 +34,9 @@ import {
   readQuoteSetMembers,
   readReplaceMembers,
   readSignedOrder,
+  readSignedQuoteSet,
   type SignedOrder,
+  type SignedQuoteSet,
   writeSignedCancel,
   writeSignedOrder,
   writeSignedQuoteSet,
@@ -42,6 +44,7 @@ import {
 } from './generated/order-json.ts';
 import type { JsonCursor } from './json-cursor.ts';
 import { amendFault, cancelFault, groupFault, orderFault, quoteSetFault, replaceFault } from './order-rules.ts';
+import { pricesFault } from './quote-entries.ts';
 import type { Signatures } from './signatures.ts';
 import { textBytes } from './text-writer.ts';
 
@@ -171,4 +174,21 @@ export function orderOfText(bytes: Uint8Array): SignedOrder | null {
   if (!read.ok || orderFault(read.value) !== null) return null;
   // mutant: canonical-signed-text
   return Buffer.compare(textBytes(read.value, writeSignedOrder), bytes) === 0 ? read.value : null;
+}
+
+/**
+ * The quote set that a text is, for clearing, which compares it with what it books (QTE-07).
+ *
+ * @returns null unless it is, byte for byte, the canonical text of a set without fault.
+ */
+export function quoteSetOfText(bytes: Uint8Array): SignedQuoteSet | null {
+  const read = decodeText(bytes, 0, bytes.length, (cursor) => {
+    const quotes = readSignedQuoteSet(cursor);
+    return cursor.hasFailed ? null : quotes;
+  });
+  if (!read.ok || quoteSetFault(read.value) !== null || pricesFault(read.value) !== null) return null;
+  // mutant: canonical-quote-text
+  return Buffer.compare(textBytes(read.value, writeSignedQuoteSet, QUOTE_TEXT_BYTES_MAX), bytes) === 0
+    ? read.value
+    : null;
 }

@@ -3,7 +3,7 @@
 import { ClearingActor } from '../clearing/clearing-actor.ts';
 import { CURVE_K_MAX } from '../clearing/funds/rebalancing.ts';
 import { ClearingEnd } from '../clearing/log-codec.ts';
-import { type OrderVerifiers, verifyOrder } from '../clearing/order-verdict.ts';
+import { type OrderVerifiers, verifyOrder, verifyQuoteSet } from '../clearing/order-verdict.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import type { Replication } from '../clearing/replication.ts';
 import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../core/actor-names.ts';
@@ -83,6 +83,7 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     recovering: (step, done, of) => words.setRecovery(1 + RECOVERY_STEPS.indexOf(step), done, of),
     takeAttestations: () => dropped.add(attestations.drain()),
     verifyOrder: (order) => verifyOrder(order, verifiers),
+    verifyQuoteSet: (set) => verifyQuoteSet(set, verifiers),
     idKey: hashKeyOf(settings.hashSeed),
     gateway: wiring.publication(GATEWAY),
     data: wiring.publication(MARKET_DATA),

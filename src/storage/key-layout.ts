@@ -108,6 +108,7 @@ export const TABLE = {
   cursorEvent: 0x38,
   signedApproval: 0x39,
   protection: 0x3a,
+  quoteSet: 0x3b,
   tradeBlock: 0x40,
   tradeRun: 0x41,
   finishedCount: 0x50,
@@ -290,6 +291,14 @@ export class KeyWriter {
     this.#writer.hex(chainId, 9);
     this.#writer.u32(place);
     this.#writer.ascii(event);
+    return this.#writer.end();
+  }
+
+  quoteSet(marketIndex: number, user: UserId, slot: number): Uint8Array {
+    this.#begin(TABLE.quoteSet);
+    this.#writer.u32(marketIndex);
+    this.#writer.hex(user, 32);
+    this.#writer.u8(slot);
     return this.#writer.end();
   }
 

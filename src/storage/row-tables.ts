@@ -88,6 +88,7 @@ export const ROW_TABLES: { readonly [T in RowTableName]: RowTable<Tables[T]> } =
     key: (keys, row) => keys.subAccount(TABLE.liquidation, row.user, row.subAccount),
   },
   backstop: { table: TABLE.backstop, key: (keys, row) => keys.numbered(TABLE.backstop, row.index) },
+  quoteSet: { table: TABLE.quoteSet, key: (keys, row) => keys.quoteSet(row.marketIndex, row.user, row.slot) },
   adlUsage: { table: TABLE.adlUsage, key: (keys, row) => keys.numbered(TABLE.adlUsage, row.marketIndex) },
 };
 

@@ -13,7 +13,7 @@
  */
 import { applyBatch } from '../clearing/clearing.ts';
 import type { Effect } from '../clearing/effects.ts';
-import { type ClearingInput, isOfMarket, type MarketInput } from '../clearing/inputs.ts';
+import { type ClearingInput, isOfMarket, type MarketInput, type QuoteSetApplied } from '../clearing/inputs.ts';
 import { decodeBatch } from '../clearing/journal-batch.ts';
 import { checkRecord } from '../clearing/records.ts';
 import { recoverState } from '../clearing/recovery.ts';
@@ -25,7 +25,8 @@ import { canCheckpoint, drainDirtyRows, loadState } from '../clearing/tables.ts'
 import { must } from '../core/assert.ts';
 import { format18, formatRaw } from '../core/decimal.ts';
 import { toHex } from '../core/hex.ts';
-import { ORDER_END_WORD, ROLLBACK_REASON_WORD, SIDE } from '../core/order-terms.ts';
+import type { OrderId } from '../core/ids.ts';
+import { ORDER_END_WORD, QUOTE_CHANGE, ROLLBACK_REASON_WORD, SIDE } from '../core/order-terms.ts';
 import type { Sequence } from '../core/units.ts';
 import { DATA_VERSION } from '../storage/environment.ts';
 import { journalHashAt } from '../storage/journal.ts';
@@ -223,6 +224,7 @@ export class JournalFollower {
   }
 
   #namesIn(input: MarketInput): [string, OrderName][] {
+    if (input.kind === 'quoteSetApplied') return this.#namesOfSet(input);
     if (!('order' in input) && input.kind !== 'matched') return [];
     const { marketIndex } = input;
     if (input.kind === 'created' || input.kind === 'createRefused') {
@@ -233,6 +235,17 @@ export class JournalFollower {
     return sequences.flatMap((sequence) => {
       const name = this.#live(marketIndex, sequence);
       return name === null ? [] : [[keyOf(marketIndex, sequence), name] as [string, OrderName]];
+    });
+  }
+
+  /** Of the entries that a quote set changed: those that it created have their names from it. */
+  #namesOfSet({ marketIndex, setId, user, subAccount, changes }: QuoteSetApplied): [string, OrderName][] {
+    return changes.flatMap(({ order, change, number }) => {
+      if (order === 0) return [];
+      const orderId = `${setId}:${number}` as OrderId;
+      const isNew = change === QUOTE_CHANGE.created;
+      const name = isNew ? nameOf({ orderId, user, subAccount }) : this.#live(marketIndex, order);
+      return name === null ? [] : [[keyOf(marketIndex, order), name] as [string, OrderName]];
     });
   }
 

@@ -14,7 +14,7 @@ import { keyBytesOf } from '../../src/codec/signatures.ts';
 import { storedSignatures } from '../../src/codec/stored-signatures.ts';
 import { must } from '../../src/core/assert.ts';
 import type { AssetId, ChainId, OrderId, UserId } from '../../src/core/ids.ts';
-import { ORDER_FLAG, SIDE, TIF } from '../../src/core/order-terms.ts';
+import { ORDER_FLAG, QUOTE_CHANGE, SIDE, TIF } from '../../src/core/order-terms.ts';
 import type { Amount18, RawPrice, RawQuantity, Sequence, TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
 import { writeText } from '../../src/schema/fields.ts';
@@ -24,6 +24,9 @@ import {
   type OrderRecordFields,
   ProtectionEnded,
   ProtectionTriggered,
+  QuoteSetApplied,
+  QuoteSetChange,
+  QuoteSetEnded,
   TradeIdsReserved,
 } from '../../src/schema/generated/messages.ts';
 import { DATA_VERSION } from '../../src/storage/environment.ts';
@@ -449,6 +452,40 @@ function protectedBy(before: readonly GoldenRecord[], timeNs: TimestampNs): Gold
   return { timeNs, payload: batch.seal(timeNs, []).slice() };
 }
 
+/** A quote set of two entries comes into force, and its mark is raised. */
+function quoted(before: readonly GoldenRecord[], timeNs: TimestampNs): GoldenRecord {
+  const state = createClearingState();
+  for (const { payload } of before) applyBatch(state, decodeBatch(payload), []);
+  const { sequence, lastTradeId } = must(state.markets[0], 'there is a market');
+  const first = (sequence + 1) as Sequence;
+  const text = '{"set_id":"golden"}';
+  const bytes = (QuoteSetApplied.bytes + 2 * QuoteSetChange.bytes + text.length + 7) & ~7;
+  const v = viewsOf(new ArrayBuffer(bytes), 0, bytes);
+  QuoteSetApplied.write(v, 0, {
+    ...{ sequence: first, timeNs, requestId: 0, revisionNs: timeNs, goodUntilNs: 0n as TimestampNs, lastTradeId },
+    ...{ lastNumber: 2, markFloorNs: 0n as TimestampNs, numberFloor: 0, sequences: 3, maxFeeRate: 500 },
+    ...{ marketIndex: 0, user: SETTLER, setId: 'golden', signature: new Uint8Array(64).fill(5), subAccount: 0 },
+    ...{ flags: ORDER_FLAG.isSpot | ORDER_FLAG.postOnly, textBytes: text.length, signaturesBytes: 0, changes: 2 },
+    ...{ kept: 0, addCode: 0, slot: 1, protectionGroup: 0, termsChanged: true, isOver: false },
+  });
+  for (const [at, side] of [SIDE.buy, SIDE.sell].entries()) {
+    const order = (first + 1 + at) as Sequence;
+    QuoteSetChange.write(v, QuoteSetApplied.bytes + at * QuoteSetChange.bytes, {
+      ...{ order, prioritySequence: order, price: (100 + at) as RawPrice, rests: 7, number: 1 + at, side },
+      change: QUOTE_CHANGE.created,
+    });
+  }
+  writeText(v, QuoteSetApplied.bytes + 2 * QuoteSetChange.bytes, text);
+  const batch = new BatchBuffer();
+  batch.add(QuoteSetApplied.typeId, v, 0, QuoteSetApplied.bytes + 2 * QuoteSetChange.bytes + text.length);
+  const marked = viewsOf(new ArrayBuffer(QuoteSetEnded.bytes), 0, QuoteSetEnded.bytes);
+  const markNs = (timeNs + 1n) as TimestampNs;
+  const raised = { sequence: (first + 3) as Sequence, timeNs, markNs, marketIndex: 0, user: SETTLER, slot: 1 };
+  QuoteSetEnded.write(marked, 0, { ...raised, end: 0 });
+  batch.add(QuoteSetEnded.typeId, marked, 0, QuoteSetEnded.bytes);
+  return { timeNs, payload: batch.seal(timeNs, []).slice() };
+}
+
 /** One record each. */
 function operated(after: TimestampNs): GoldenRecord[] {
   let requestedNs = after;
@@ -467,6 +504,7 @@ await playSeed({ seed: SEED, operations: OPERATIONS }, undefined, (journal) => r
 records.push(reserved(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(coSigned(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(protectedBy(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
+records.push(quoted(records, records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 records.push(...operated(records.at(-1)?.timeNs ?? (0n as TimestampNs)));
 const kinds = new Set(records.flatMap(({ payload }) => decodeBatch(payload).inputs.map(({ kind }) => kind)));
 const missing = Object.keys(INPUT_KINDS).filter((kind) => !kinds.has(kind as keyof typeof INPUT_KINDS));

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { allBalances, balanceRow } from '../../src/clearing/balances.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
-import { applyBatch, verdictsNeeded } from '../../src/clearing/clearing.ts';
+import { applyBatch, type UnverifiedQuoteSet, verdictsNeeded } from '../../src/clearing/clearing.ts';
 import type { Effect } from '../../src/clearing/effects.ts';
 import { heldOf as heldByOrders } from '../../src/clearing/holds.ts';
 import type { Batch, ClearingInput, Created, FillVerdict, MatchedInput, Replaced } from '../../src/clearing/inputs.ts';
@@ -65,6 +65,8 @@ export class ClearingWorld {
   readonly journal: Batch[] = [];
   /** Orders with a wrong signature, by order key. */
   readonly forged: Set<string> = new Set();
+  /** Revisions of quote sets that were verified. */
+  setsVerified = 0;
   #requests = 0;
   #orders = 0;
 
@@ -99,8 +101,13 @@ export class ClearingWorld {
   }
 
   #apply(inputs: readonly ClearingInput[]): Effect[] {
-    const needed = verdictsNeeded(this.state, inputs);
-    const verdicts = needed.map(({ row }) => this.#judge(row));
+    const sets: UnverifiedQuoteSet[] = [];
+    const verdicts = verdictsNeeded(this.state, inputs, sets).map(({ row }) => this.#judge(row));
+    for (const { set } of sets) {
+      this.setsVerified += 1;
+      const key = `${set.marketIndex}/${set.sequence}`;
+      verdicts.push({ marketIndex: set.marketIndex, order: set.sequence, valid: !this.forged.has(key) });
+    }
     const batch = { timeNs: this.nowNs, inputs, verdicts };
     this.journal.push(batch);
     const effects: Effect[] = [];
@@ -364,6 +371,8 @@ function keyOf(write: RowWrite): string {
       return `${write.row.user}/${String(write.row.subAccount).padStart(3, '0')}`;
     case 'backstop':
       return String(write.row.index).padStart(3, '0');
+    case 'quoteSet':
+      return `${String(write.row.marketIndex).padStart(8, '0')}/${write.row.user}/${write.row.slot}`;
     case 'adlUsage':
       return String(write.row.marketIndex).padStart(6, '0');
   }

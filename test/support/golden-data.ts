@@ -76,6 +76,8 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   fault: true,
   clockMoved: true,
   tradeIdsReserved: true,
+  quoteSetApplied: true,
+  quoteSetEnded: true,
   accountCleared: true,
   nodeOrderRefused: true,
   liquidationStep: true,

@@ -98,6 +98,8 @@ function keyOf({ table, row }: RowWrite): string {
       return `${row.user} ${String(row.subAccount).padStart(3, '0')}`;
     case 'backstop':
       return String(row.index).padStart(3, '0');
+    case 'quoteSet':
+      return `${String(row.marketIndex).padStart(8, '0')} ${row.user} ${row.slot}`;
     case 'adlUsage':
       return String(row.marketIndex).padStart(8, '0');
   }

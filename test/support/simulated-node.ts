@@ -409,6 +409,7 @@ export class SimulatedNode {
         },
       },
       verifyOrder: ({ row }: OrderToVerify) => !forged.has(row.orderId),
+      verifyQuoteSet: ({ set }) => !forged.has(set.setId as never),
       gateway: wiring.publication(GATEWAY),
       data: wiring.publication(MARKET_DATA),
       markets: [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))],

@@ -120,6 +120,8 @@ export function placeMarket(state: ClearingState, row: MarketRow): ClearingMarke
     decidedTradeId: lastTradeId,
     orders: new MarketOrders(state.orders, definition.marketIndex),
     signedTexts: [],
+    quoteSets: new Map(),
+    revisions: new Map(),
     triggers: [emptyHeap(TRIGGER.above, state.orders), emptyHeap(TRIGGER.below, state.orders)],
     entering: NONE,
     fillGroup: [],
