@@ -42,6 +42,7 @@
  *   38 event of a cursor           chain 9, place 4, kind of events
  *   39 approval of the last hour     place 4
  *   3a protection group            user 32, market 4, slot 1
+ *   3b quote set                  market 4, user 32, slot 1
  *   40 block of trades             market 4, trade id 8                              trades from that one on (trade-blocks.ts)
  *   41   runs of a user's          user 32, market 4, match time 8, trade id 8, side 1          run of: the last three
  *   50 count of finished orders    user 32, market 4 (none: all of the user's)        count 8
