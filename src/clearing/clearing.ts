@@ -53,7 +53,7 @@ import {
   type NodeInput,
   type OwnInput,
   type PatchUser,
-  type QuoteSetApplied,
+  type QuoteSetAppliedInput,
 } from './inputs.ts';
 import { markTimer } from './leader-marks.ts';
 import { applyHandover, applyTakeover } from './leadership.ts';
@@ -69,7 +69,7 @@ import { applyPutConfig } from './registry/registry-config.ts';
 import { applyPutMarket } from './registry/registry-markets.ts';
 import { applyRestarted } from './restart.ts';
 import { flushTouchedRisks } from './risks.ts';
-import type { OrderRow, QuoteSetTerms, SignedText } from './rows.ts';
+import type { OrderRow, RevisionTerms, SignedText } from './rows.ts';
 import { applyAddSigner } from './signers/add-signer.ts';
 import { isSigned } from './signers/signer-configs.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
@@ -94,7 +94,7 @@ interface UnverifiedOrder {
 
 /** A revision of a quote set with an unverified signature, as it is in force or is to be applied. */
 export interface UnverifiedQuoteSet {
-  readonly set: QuoteSetTerms;
+  readonly set: RevisionTerms;
 }
 
 /**
@@ -143,9 +143,9 @@ class UnverifiedInMarket {
    * What is not applied yet, one sequence after the other (market-inputs.ts), from `#first` on: a new order has that of
    * its input. Null where it was required, or is something else.
    */
-  readonly #waiting: (Created | QuoteSetApplied | null)[] = [];
+  readonly #waiting: (Created | QuoteSetAppliedInput | null)[] = [];
   /** The last revision of each set that is not applied yet, by user and slot. */
-  readonly #revisions = new Map<string, QuoteSetApplied>();
+  readonly #revisions = new Map<string, QuoteSetAppliedInput>();
   /** Revisions that were required. */
   readonly #requiredSets = new Set<Sequence>();
   #first: number | null = null;

@@ -28,7 +28,7 @@ import { takeFault } from './hooks.ts';
 import type { MatchedInput } from './inputs.ts';
 import type { ClearingOrder } from './live-orders.ts';
 import { changeOrder, enableChildren, finishOrder } from './orders.ts';
-import { countLots } from './quote-set-slots.ts';
+import { countQuoted } from './quote-set-slots.ts';
 import { isEnoughForMark, moveMark } from './risks.ts';
 import type { TradeRow, TradeSide } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
@@ -132,7 +132,7 @@ function tradeSide({ slot, fee }: Party): TradeSide {
 /** Counts a confirmed fill in its order. The last lot ends it, unless its market counts money and sends the end itself. */
 function fillOrder(state: ClearingState, fill: Fill, { slot, fee }: Party): void {
   const { row } = slot;
-  if (row.quoteSet !== 0) countLots(state, slot.market, row, fill.input.quantity);
+  if (row.quoteSet !== 0) countQuoted(state, slot.market, row, fill.input.quantity);
   const isWhole = row.kind !== ORDER_KIND.marketQuote && row.filledQuantity + fill.input.quantity >= row.quantity;
   const count = (filled: OrderRecordView): void => {
     filled.filledQuantity += fill.input.quantity;

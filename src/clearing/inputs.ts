@@ -96,7 +96,7 @@ export type ProtectionEndedInput = ProtectionEndedFields;
 export type QuoteSetChangeInput = QuoteSetChangeFields;
 
 /** A quote set is in force, with all that it did to its entries (QTE-03, QTE-07). It takes `sequences` sequences. */
-export interface QuoteSetApplied
+export interface QuoteSetAppliedInput
   extends FromMarket,
     SignedText,
     Omit<
@@ -108,7 +108,7 @@ export interface QuoteSetApplied
 }
 
 /** The mark of a quote set was raised, or it ended (QTE-09). */
-export type QuoteSetEnded = QuoteSetEndedFields;
+export type QuoteSetEndedInput = QuoteSetEndedFields;
 
 export type MarketInput =
   | Created
@@ -123,8 +123,8 @@ export type MarketInput =
   | TradeIdsReservedInput
   | ProtectionTriggeredInput
   | ProtectionEndedInput
-  | QuoteSetApplied
-  | QuoteSetEnded;
+  | QuoteSetAppliedInput
+  | QuoteSetEndedInput;
 
 /** Whether the input is an event of a market. By its kind: to look for a member in so many shapes of objects is slow. */
 export function isOfMarket(input: ClearingInput): input is MarketInput {

@@ -22,7 +22,7 @@ import { SECOND_NS } from '../core/units.ts';
 import { verifyCoSignatures } from '../crypto/co-signature.ts';
 import { verify } from '../crypto/ed25519.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
-import type { OrderRow, QuoteSetTerms, SignedText } from './rows.ts';
+import type { OrderRow, RevisionTerms, SignedText } from './rows.ts';
 import {
   CO_SIGNED_AGE_MAX_NS,
   DEFAULT_SIGNERS,
@@ -41,7 +41,7 @@ export interface OrderToVerify {
 
 /** A revision of a quote set, with what its market has (QTE-07). */
 export interface QuoteSetToVerify {
-  readonly set: QuoteSetTerms;
+  readonly set: RevisionTerms;
   readonly market: Pick<MarketDefinition, 'assetId' | 'priceDecimals' | 'quantityDecimals'>;
   readonly config: SignerConfig;
 }
@@ -84,7 +84,7 @@ export function verifyQuoteSet({ set, market, config }: QuoteSetToVerify, verifi
 }
 
 /** The text is the canonical one of a set with these terms; its prices and lots are compared with each fill (quote-sets.ts). */
-function isOfQuoteText(set: QuoteSetTerms, market: QuoteSetToVerify['market'], bytes: Uint8Array): boolean {
+function isOfQuoteText(set: RevisionTerms, market: QuoteSetToVerify['market'], bytes: Uint8Array): boolean {
   const quotes = quoteSetOfText(bytes);
   // mutant: quote-text-terms
   return (

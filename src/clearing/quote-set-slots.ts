@@ -87,7 +87,7 @@ export function coversLots(
 }
 
 /** Counts a confirmed fill of an entry. */
-export function countLots(state: ClearingState, market: ClearingMarket, row: OrderRow, lots: number): void {
+export function countQuoted(state: ClearingState, market: ClearingMarket, row: OrderRow, lots: number): void {
   const slot = setOf(market, row);
   const { side, price } = row;
   const fills = slot.row.fills.filter((fill) => fill.side !== side || fill.price !== price);

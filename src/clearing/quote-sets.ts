@@ -26,7 +26,7 @@ import {
 import { type RawPrice, type RawQuantity, type Sequence, ZERO_18 } from '../core/units.ts';
 import { ensureUser } from './balances.ts';
 import type { Effect } from './effects.ts';
-import type { QuoteSetApplied, QuoteSetEnded } from './inputs.ts';
+import type { QuoteSetAppliedInput, QuoteSetEndedInput } from './inputs.ts';
 import { orderOf } from './live-orders.ts';
 import { addLiveOrder, changeOrder, finishOrder } from './orders.ts';
 import { changeSet, quoteSetKey } from './quote-set-slots.ts';
@@ -38,7 +38,7 @@ const NO_BYTES = new Uint8Array();
 export function applyQuoteSet(
   state: ClearingState,
   market: ClearingMarket,
-  input: QuoteSetApplied,
+  input: QuoteSetAppliedInput,
   effects: Effect[],
 ): void {
   const { user, slot: number, setId, revisionNs, subAccount, flags, isOver } = input;
@@ -90,9 +90,9 @@ export function applyQuoteSet(
   if (input.termsChanged) for (const sequence of slot.entries) changeTerms(state, market, sequence, input);
 }
 
-type Change = QuoteSetApplied['changes'][number];
+type Change = QuoteSetAppliedInput['changes'][number];
 
-function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteSetApplied, change: Change): void {
+function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteSetAppliedInput, change: Change): void {
   const { change: kind, order: sequence, rests, prioritySequence } = change;
   if (kind === QUOTE_CHANGE.refused) return;
   if (kind === QUOTE_CHANGE.created) {
@@ -129,7 +129,12 @@ function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteS
   });
 }
 
-function changeTerms(state: ClearingState, market: ClearingMarket, sequence: Sequence, input: QuoteSetApplied): void {
+function changeTerms(
+  state: ClearingState,
+  market: ClearingMarket,
+  sequence: Sequence,
+  input: QuoteSetAppliedInput,
+): void {
   const order = must(orderOf(market, sequence), 'entries of a set live');
   if ((order.row.flags & ORDER_FLAG.cancelPending) !== 0) return;
   changeOrder(state, order, (row) => {
@@ -142,14 +147,14 @@ function changeTerms(state: ClearingState, market: ClearingMarket, sequence: Seq
   });
 }
 
-function tifOf({ goodUntilNs }: QuoteSetApplied): (typeof TIF)['gtc'] | (typeof TIF)['gtd'] {
+function tifOf({ goodUntilNs }: QuoteSetAppliedInput): (typeof TIF)['gtc'] | (typeof TIF)['gtd'] {
   return goodUntilNs === 0n ? TIF.gtc : TIF.gtd;
 }
 
 /** The record of an entry that was inserted now. */
 function entryRow(
   market: ClearingMarket,
-  input: QuoteSetApplied,
+  input: QuoteSetAppliedInput,
   { order, price, rests, number, side }: Change,
 ): OrderRow {
   return {
@@ -194,7 +199,7 @@ function entryRow(
 }
 
 /** What was signed of a set that is over is needed no more: all of its fills are decided. */
-export function applyQuoteSetEnded(state: ClearingState, market: ClearingMarket, input: QuoteSetEnded): void {
+export function applyQuoteSetEnded(state: ClearingState, market: ClearingMarket, input: QuoteSetEndedInput): void {
   const slot = must(market.quoteSets.get(quoteSetKey(input.user, input.slot)), 'a set that ends is known');
   const isOver = slot.row.isOver || input.end !== 0;
   const marked = { ...slot.row, markNs: input.markNs, isOver };

@@ -689,7 +689,7 @@ export interface QuoteSetRow extends SignedText {
 }
 
 /** What is verified of a revision of a quote set against its text. */
-export type QuoteSetTerms = Pick<
+export type RevisionTerms = Pick<
   QuoteSetRow,
   | 'marketIndex'
   | 'user'

@@ -13,7 +13,7 @@
  */
 import { applyBatch } from '../clearing/clearing.ts';
 import type { Effect } from '../clearing/effects.ts';
-import { type ClearingInput, isOfMarket, type MarketInput, type QuoteSetApplied } from '../clearing/inputs.ts';
+import { type ClearingInput, isOfMarket, type MarketInput, type QuoteSetAppliedInput } from '../clearing/inputs.ts';
 import { decodeBatch } from '../clearing/journal-batch.ts';
 import { checkRecord } from '../clearing/records.ts';
 import { recoverState } from '../clearing/recovery.ts';
@@ -239,7 +239,7 @@ export class JournalFollower {
   }
 
   /** Of the entries that a quote set changed: those that it created have their names from it. */
-  #namesOfSet({ marketIndex, setId, user, subAccount, changes }: QuoteSetApplied): [string, OrderName][] {
+  #namesOfSet({ marketIndex, setId, user, subAccount, changes }: QuoteSetAppliedInput): [string, OrderName][] {
     return changes.flatMap(({ order, change, number }) => {
       if (order === 0) return [];
       const orderId = `${setId}:${number}` as OrderId;

@@ -1,5 +1,5 @@
 /** Quote sets as inputs of clearing, with the text that their user signs, written from the contract alone (wire-additions 16). */
-import type { QuoteSetApplied } from '../../src/clearing/inputs.ts';
+import type { QuoteSetAppliedInput } from '../../src/clearing/inputs.ts';
 import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_FLAG, QUOTE_CHANGE, type QuoteChangeKind, SIDE, type Side } from '../../src/core/order-terms.ts';
 import type { RawPrice, Sequence, TimestampNs } from '../../src/core/units.ts';
@@ -56,7 +56,7 @@ export interface AppliedWords extends Omit<QuoteText, 'user'> {
 export function quoteSetApplied(
   words: AppliedWords,
   place: { readonly marketIndex: number; readonly sequence: Sequence; readonly timeNs: TimestampNs },
-): QuoteSetApplied {
+): QuoteSetAppliedInput {
   let taken = 0;
   let number = words.lastNumber ?? 0;
   const changes = words.changes.map(([what, side, price, rests, order = 0, last = order]) => {
