@@ -586,7 +586,8 @@ export class MarketEngine {
     this.#lookup.prepareToAdd(command);
     const index = allocateRestored(book, command, this.#lookup.user);
     this.#lookup.addLive(index, command);
-    if (command.protectionGroup !== 0) this.#protect(index, command.protectionGroup);
+    const group = book.protection.find(this.#lookup.user, command.protectionGroup);
+    if (group !== undefined) book.protection.join(index, group);
     this.#restored.add(index);
     book.sequence = Math.max(book.sequence, command.order, command.prioritySequence);
     if (command.quoteSet !== 0) this.#quotes.restoreEntry(index, command.quoteSet);

@@ -25,4 +25,15 @@ suite('every short sequence of commands', () => {
     const { sequences } = new SmallScopeWalk({ ...SMALL_SCOPE, depth: 3, sizes: [1], prices: [100] }).walk();
     assert.ok(sequences > 2_000, `only ${sequences} sequences`);
   });
+
+  for (const isPrevented of [false, true])
+    test(`a protected maker, self-trade prevention ${isPrevented ? 'on' : 'off'}: trips, scans, rollbacks, freezes, restarts (MMP-03)`, () => {
+      const scope = { ...SMALL_SCOPE, depth: 3, isPrevented, isProtected: true };
+      const walk = new SmallScopeWalk(scope);
+      const { sequences } = walk.walk();
+      assert.ok(sequences > 3_000, `only ${sequences} sequences`);
+      for (const event of ['protectionTriggered', 'protectionEnded', 'ended MarketMakerProtection', 'ended FillOrKill'])
+        assert.ok(walk.seen.has(event), event);
+      assert.ok(walk.seen.has('createRefused MMP_FROZEN'));
+    });
 });

@@ -25,7 +25,7 @@ import { MarketPair } from './market-pair.ts';
 import { LIFE_NS } from './market-recorder.ts';
 import { isAlive, type ReferenceOrder } from './reference-order.ts';
 import type { ReferenceState } from './reference-state.ts';
-import { BLAMES, type Scope, type Step, stepsOf } from './small-scope.ts';
+import { BLAMES, beginningOf, type Scope, type Step, stepsOf } from './small-scope.ts';
 
 // What of the reference's state decides everything that can still happen, as a text; and a set of such texts.
 // Two states with one text differ in names and distances alone: of sequences and trade ids only the order counts, users
@@ -101,6 +101,16 @@ function stateOf(state: ReferenceState): string {
     .filter(([user]) => users.includes(user))
     .map(([user, why]) => `${users.indexOf(user)} ${why}`);
   text += `${isUncrossing} ${guilty.sort().join(',')} ${leaving === null ? '?' : leaving.map(placeOf).join(' ')}\n`;
+  for (const group of state.groups) {
+    const { user, terms, fills, freeze } = group;
+    const members = orders.filter((order) => order.group === group);
+    const isLate = freeze === null ? '-' : `${freeze.untilNs === 0n ? 0n : freeze.untilNs - state.nowNs}`;
+    text += `group ${users.indexOf(user)} ${Object.values(terms ?? {}).join(' ')} ${isLate} `;
+    text += `${members.map((order) => `${placeOf(order)}${state.isOver(order) ? '!' : ''}`).join(' ')}:`;
+    for (const { tradeId, ns, lots, money, minMoney } of fills)
+      text += ` ${undecided.findIndex((trade) => trade.tradeId === tradeId)} ${state.nowNs - ns} ${lots} ${money >= minMoney}`;
+    text += '\n';
+  }
   const byPriority = [...orders].sort((a, b) => a.priority - b.priority);
   return text + [byPriority, tellQueue, placeQueue].map((queue) => queue.map(placeOf).join(' ')).join('\n');
 }
@@ -168,6 +178,8 @@ export interface Counts {
 
 export class SmallScopeWalk {
   readonly counts: Counts = { sequences: 0 };
+  /** The kinds of events of all of them. */
+  readonly seen: Set<string> = new Set();
   readonly #scope: Scope;
   readonly #steps: readonly Step[];
   readonly #known: StateSet = new StateSet();
@@ -219,9 +231,10 @@ export class SmallScopeWalk {
 
   /** A pair that has come this way. */
   #stand(road: Road): MarketPair {
-    const pair = new MarketPair(LIMITS, new Set()).forkable();
+    const pair = new MarketPair(LIMITS, this.seen).forkable();
     pair.setSelfTradePrevention(this.#scope.isPrevented);
     pair.setCollar(...this.#scope.collar);
+    for (const step of beginningOf(this.#scope)) step.play(pair);
     for (const at of road) this.#steps[at]?.play(pair);
     return pair;
   }

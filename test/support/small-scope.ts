@@ -20,6 +20,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { MarketPair } from './market-pair.ts';
 import { LIFE_NS, PLAIN_TERMS, type Terms } from './market-recorder.ts';
+import type { ReferenceProtection } from './reference-protection.ts';
 
 const USERS = ['ada', 'bob'];
 const SIDES: readonly Side[] = [SIDE.buy, SIDE.sell];
@@ -37,6 +38,8 @@ export interface Scope {
   readonly hasFamilies: boolean;
   readonly isPrevented: boolean;
   readonly collar: readonly [number, number];
+  /** Instead of every kind of order: a protected maker, takers through its orders, rollbacks, freezes and restarts. */
+  readonly isProtected?: boolean;
 }
 
 /** Two prices, two sizes, families; without self-trade prevention and collar. */
@@ -121,6 +124,7 @@ function nodeTerms({ prices }: Scope): Partial<Terms>[] {
 
 /** Every step of a scope. */
 export function stepsOf(scope: Scope): readonly Step[] {
+  if (scope.isProtected === true) return protectedSteps(scope);
   const plain = [...limitTerms(scope), ...marketTerms(scope), ...triggerTerms(scope), ...nodeTerms(scope)];
   const creates = USERS.flatMap((user) =>
     plain.map((terms): Step => {
@@ -131,6 +135,78 @@ export function stepsOf(scope: Scope): readonly Step[] {
   const places = Array.from({ length: scope.depth }, (_, at) => at);
   const perOrder = places.flatMap((at) => stepsOfOrder(scope, at));
   return [...creates, ...perOrder, ...commonSteps()];
+}
+
+/** What has happened before the first step: of a protected maker a group of two asks and a bid, with limits that the walk changes. */
+export function beginningOf(scope: Scope): readonly Step[] {
+  if (scope.isProtected !== true) return [];
+  const steps = protectedSteps(scope);
+  return steps.filter(({ name }, at) => at === 0 || /^ada creates .*"protectionGroup":1/.test(name)).slice(0, 5);
+}
+
+/** The first user quotes in a group, the second takes. */
+function protectedSteps({ prices }: Scope): readonly Step[] {
+  const [maker, taker] = USERS as [string, string];
+  const [low, high] = [Math.min(...prices), Math.max(...prices)];
+  const quotes: readonly Partial<Terms>[] = [
+    ...prices.map((price) => ({ side: SIDE.sell, price, quantity: 1 })),
+    { side: SIDE.sell, price: low, quantity: 2 },
+    { side: SIDE.buy, price: low - 1, quantity: 1 },
+    { side: SIDE.buy, price: high, quantity: 1, triggerKind: TRIGGER.above, triggerPrice: high },
+  ];
+  const takes: readonly Partial<Terms>[] = [
+    { side: SIDE.buy, price: high, quantity: 1, tif: TIF.ioc },
+    { side: SIDE.buy, price: high, quantity: 3 },
+    { side: SIDE.buy, price: high, quantity: 2, tif: TIF.fok },
+    { side: SIDE.buy, price: high, quantity: 3, tif: TIF.fok },
+    { side: SIDE.buy, kind: ORDER_KIND.marketQuote, amount: low + high, tif: TIF.ioc },
+    { side: SIDE.sell, price: low - 1, quantity: 1, tif: TIF.ioc },
+    { side: SIDE.sell, price: high, quantity: 1 },
+  ];
+  const none = { windowNs: 10n, frozenNs: 0n, maxFills: null, maxLots: null, maxMoney: null, minMoney: 0n };
+  const limits: readonly ReferenceProtection[] = [
+    { ...none, maxFills: 2, frozenNs: 5n },
+    { ...none, maxFills: 1, minMoney: BigInt(high) },
+    { ...none, maxLots: 2n },
+    { ...none, maxMoney: BigInt(low + high) },
+  ];
+  const created = (user: string, terms: Partial<Terms>): Step => {
+    const name = `${user} creates ${JSON.stringify(terms)}`;
+    return { name, play: (pair) => create(pair, user, terms) };
+  };
+  return [
+    ...limits.map((terms, at): Step => {
+      const name = `the group gets limits ${at}`;
+      return { name, play: (pair) => limit(pair, maker, terms) };
+    }),
+    ...quotes.map((terms) => created(maker, { ...terms, protectionGroup: 1 })),
+    created(maker, { side: SIDE.buy, price: high, quantity: 1, tif: TIF.ioc }),
+    ...takes.map((terms) => created(taker, terms)),
+    { name: 'the group is reset', play: (pair) => reset(pair, maker) },
+    { name: 'five nanoseconds pass', play: (pair) => pass(pair, 5n) },
+    ...commonSteps(),
+  ];
+}
+
+function limit(pair: MarketPair, user: string, terms: ReferenceProtection): boolean {
+  pair.setProtection(user, 1, terms);
+  return true;
+}
+
+function reset(pair: MarketPair, user: string): boolean {
+  const group = pair.reference.groupOf(user, 1);
+  const terms = group?.terms ?? null;
+  if (group?.freeze == null || terms === null) return false;
+  pair.setProtection(user, 1, terms, true);
+  return true;
+}
+
+function pass(pair: MarketPair, ns: bigint): boolean {
+  const isWaited = pair.reference.groups.some(({ fills, freeze }) => fills.length > 0 || freeze !== null);
+  if (!isWaited) return false;
+  pair.nowNs += ns;
+  pair.tick();
+  return true;
 }
 
 function stepsOfOrder({ prices, sizes, hasFamilies }: Scope, at: number): Step[] {
