@@ -77,6 +77,35 @@ suite('SDK', () => {
     await world.stop();
   });
 
+  test('sets, lists, resets and removes protection groups, and creates orders in one (MMP-01, MMP-02)', async () => {
+    const made = await client.protect('2', {
+      group: 'sdk',
+      windowMs: 1_000,
+      frozenMs: 0,
+      maxFills: 3,
+      maxQuantity: '5',
+    });
+    const limits = { group: 'sdk', windowMs: 1_000, frozenMs: 0, maxFills: 3, maxQuantity: '5', maxNotional: null };
+    const state = { ...limits, minFillNotional: '10', liveOrders: 0, isFrozen: false, frozenUntilNs: null };
+    assert.deepEqual(made, state);
+    const order = await client.order({
+      assetId: '2',
+      side: 'Sell',
+      price: '5000',
+      quantity: '0.1',
+      target: { account: 0, isSpot: true },
+    });
+    assert.equal((await client.create(order, undefined, 'sdk')).status, 'Received');
+    assert.deepEqual(await client.protections('2'), [{ ...state, liveOrders: 1 }]);
+    const isInUse = (error: unknown): boolean => error instanceof RingbookError && error.code === 'PROTECTION_IN_USE';
+    await assert.rejects(client.removeProtection('2', 'sdk'), isInUse);
+    assert.equal((await client.resetProtection('2', 'sdk')).isFrozen, false);
+    await client.cancel('2', order.orderId);
+    await world.rest();
+    await client.removeProtection('2', 'sdk');
+    assert.deepEqual(await client.protections('2'), []);
+  });
+
   const move = (more: object = {}): Parameters<typeof client.account.transfer>[0] => ({
     sourceIndex: 0,
     targetIndex: 1,
