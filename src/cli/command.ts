@@ -66,6 +66,22 @@ export function positiveInteger(text: string, name: string): number {
   return Number(text);
 }
 
+const UNIT_NS: Readonly<Record<string, bigint>> = {
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
+};
+
+/** `90s`, `15m`, `12h`, `30d`; left out: for ever. @throws CliError 64. */
+export function durationNs(text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  const [, count = '', unit = ''] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
+  const unitNs = UNIT_NS[unit];
+  if (unitNs === undefined) throw usageError(`--for takes a duration like 90s, 15m, 12h or 30d, not "${text}"`);
+  return BigInt(count) * unitNs;
+}
+
 interface AddressOption {
   readonly type: 'string';
   readonly default: string;

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start-command.ts')).startCommand,
   keygen: async () => (await import('./keygen-command.ts')).keygenCommand,
   order: async () => (await import('./order-command.ts')).orderCommand,
+  quote: async () => (await import('./quote-command.ts')).quoteCommand,
   cancel: async () => (await import('./order-command.ts')).cancelCommand,
   'cancel-all': async () => (await import('./order-command.ts')).cancelAllCommand,
   balances: async () => (await import('./read-commands.ts')).balancesCommand,

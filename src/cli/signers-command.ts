@@ -9,6 +9,7 @@ import {
   ADDRESS_OPTIONS,
   type Command,
   checkAddresses,
+  durationNs,
   EXIT,
   parseOptions,
   positiveInteger,
@@ -26,22 +27,6 @@ const OPTIONS = {
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
-
-const UNIT_NS: Readonly<Record<string, bigint>> = {
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-  d: 86_400_000_000_000n,
-};
-
-/** `90s`, `15m`, `12h`, `30d`; left out: for ever. @throws CliError 64. */
-function durationNs(text: string | undefined): bigint | null {
-  if (text === undefined) return null;
-  const [, count = '', unit = ''] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? [];
-  const unitNs = UNIT_NS[unit];
-  if (unitNs === undefined) throw usageError(`--for takes a duration like 90s, 15m, 12h or 30d, not "${text}"`);
-  return BigInt(count) * unitNs;
-}
 
 /** A public key, or the file of a key: what is public of it. @throws CliError 64. */
 function keyArgument(text: string | undefined): SignerKey {

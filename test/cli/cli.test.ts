@@ -16,6 +16,7 @@ const COMMANDS = [
   'start',
   'keygen',
   'order',
+  'quote',
   'cancel',
   'cancel-all',
   'balances',
