@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from ringbook import Control, EventStream, Feed, Key, RingbookError, Signer, crc32c
+from ringbook import Control, EventStream, Feed, Key, PrivateFeed, RingbookError, Signer, crc32c
 from ringbook.queues import EventQueue
 from ringbook.sockets import open_socket
 
@@ -434,6 +434,80 @@ async def test_a_refused_subscription_raises_its_code_and_the_others_stay() -> N
             await feed.subscribe("bbo", ["1", "9"])
         assert (caught.value.code, caught.value.details["asset_id"]) == ("MARKET_NOT_FOUND", "9")
         assert list(feed._entries) == [("bbo", "1", 0)]
+
+
+# ---- the private socket
+
+
+def private_frame(kind: str, sequence: int, data: object, channel: str = "account_events") -> str:
+    return json.dumps({"type": kind, "channel": channel, "sequence": sequence, "timestamp_ns": 1, "data": data})
+
+
+INVENTORY = {"is_mm": False, "accounts": {}}
+CLEARED = {"PositionCleared": {"user": "u", "asset": "1", "sub_account_index": 1, "timestamp_ns": 5}}
+
+
+async def test_a_private_socket_goes_on_behind_its_last_number() -> None:
+    requests: list[dict[str, Any]] = []
+
+    async def script(socket: ServerConnection) -> None:
+        requests.append(json.loads(await socket.recv()))
+        if len(requests) == 1:
+            await socket.send(private_frame("snapshot", 4, INVENTORY))
+            await socket.send(private_frame("update", 5, CLEARED))
+            await socket.send(private_frame("update", 6, {"Newer": {}}))
+            await socket.close(1011)
+        await socket.send(private_frame("update", 7, CLEARED))
+        await socket.wait_closed()
+
+    async with scripted(script) as (connect, paths), PrivateFeed(connect, ["account_events"]) as private:
+        frames = [await anext(private) for _ in range(3)]
+    assert [(frame.type, frame.sequence) for frame in frames] == [("snapshot", 4), ("update", 5), ("update", 7)]
+    assert [request["channels"] for request in requests] == [
+        [{"name": "account_events"}],
+        [{"name": "account_events", "resume": {"sequence": 6}}],
+    ]
+    assert paths == ["/user/ws", "/user/ws"]
+
+
+async def test_a_number_that_was_left_out_begins_a_channel_anew() -> None:
+    requests: list[dict[str, Any]] = []
+
+    async def script(socket: ServerConnection) -> None:
+        async for text in socket:
+            requests.append(json.loads(text))
+            if len(requests) == 1:
+                await socket.send(private_frame("snapshot", 4, INVENTORY))
+                await socket.send(private_frame("update", 6, CLEARED))
+                await socket.send(private_frame("update", 7, CLEARED))
+            else:
+                await socket.send(private_frame("snapshot", 9, None))
+
+    async with scripted(script) as (connect, _), PrivateFeed(connect, ["account_events"]) as private:
+        frames = [await anext(private) for _ in range(2)]
+    assert [(frame.type, frame.sequence) for frame in frames] == [("snapshot", 4), ("snapshot", 9)]
+    # Too large for a frame.
+    assert frames[1].data is None
+    assert requests[1]["channels"] == [{"name": "account_events"}]
+
+
+async def test_a_refused_channel_is_reported_with_its_code() -> None:
+    async def script(socket: ServerConnection) -> None:
+        await socket.recv()
+        errors = [{"name": "at_risk", "code": "RATE_LIMITED", "message": "no units"}]
+        await socket.send(json.dumps({"type": "subscriptions", "channels": [], "errors": errors, "id": None}))
+        await socket.send(private_frame("snapshot", 1, INVENTORY))
+        await socket.wait_closed()
+
+    faults: list[RingbookError] = []
+    async with (
+        scripted(script) as (connect, _),
+        PrivateFeed(connect, ["at_risk", "account_events"], on_error=faults.append) as private,
+    ):
+        assert (await anext(private)).channel == "account_events"
+    assert [(fault.code, fault.details["channel"]) for fault in faults] == [("RATE_LIMITED", "at_risk")]
+    with pytest.raises(RingbookError, match="channels are of"):
+        PrivateFeed(connect, ["order"])  # type: ignore[list-item]
 
 
 # ---- handshakes

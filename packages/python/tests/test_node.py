@@ -12,17 +12,22 @@ from pathlib import Path
 import pytest
 
 from conftest import Node
-from ringbook import Client, Key, RingbookError, Terms, Trigger, dev_key, raise_for_rejection
+from ringbook import Client, Key, PrivateFrame, RingbookError, Terms, Trigger, dev_key, raise_for_rejection
 from ringbook.control import Version
+from ringbook.private import PrivateChannel
 from ringbook.replies import (
     BboFrame,
+    Inventory,
     KlinesFrame,
+    Margin,
     OrderCanceled,
     OrderCreated,
+    OrderPage,
     OrderProtectionTriggered,
     OrderRemoved,
     PricesFrame,
     TradesFrame,
+    UserTrade,
 )
 
 PACKAGE = Path(__file__).parent.parent
@@ -456,3 +461,57 @@ async def test_protection_takes_a_group_off_the_book(node: Node) -> None:
             with pytest.raises(RingbookError) as caught:
                 await maker.protect("ISO", "g1", window_ms=1, max_fills=1)
             assert (caught.value.code, caught.value.field) == ("INVALID_REQUEST", "window_ms")
+
+
+async def test_the_private_socket(node: Node) -> None:
+    """PRV-01: every channel begins with its state, and goes on with what happens."""
+    channels: list[PrivateChannel] = ["orders", "trades", "positions", "account_stats", "account_events", "at_risk"]
+    faults: list[RingbookError] = []
+    async with (
+        Client(node.oms, key=dev_key("a")) as client,
+        Client(node.oms, key=dev_key("b")) as other,
+        client.private(channels, on_error=faults.append) as private,
+    ):
+        snapshots: dict[str, PrivateFrame] = {}
+        async for frame in private:
+            if frame.type == "snapshot":
+                snapshots[frame.channel] = frame
+                if len(snapshots) == len(channels):
+                    break
+        assert isinstance(snapshots["orders"].data, OrderPage)
+        assert isinstance(snapshots["account_stats"].data, Margin)
+        assert isinstance(snapshots["account_events"].data, Inventory)
+        await client.send(await client.limit("ETH", "Sell", price="2950", quantity="0.1"))
+        await other.send(await other.limit("ETH", "Buy", price="2950", quantity="0.1"))
+        seen = set()
+        async for frame in private:
+            if isinstance(frame.data, OrderCreated):
+                seen.add("created")
+            if isinstance(frame.data, UserTrade) and frame.data.status == "Confirmed":
+                seen.add("confirmed")
+            if isinstance(frame.data, OrderRemoved):
+                seen.add("removed")
+            if seen == {"created", "confirmed", "removed"}:
+                break
+        assert faults == []
+
+
+def guide() -> list[str]:
+    """The programs of the page for makers; of an installed package there is no page."""
+    page = PACKAGE.parent.parent / "docs" / "makers.md"
+    return (
+        re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+        if page.exists()
+        else []
+    )
+
+
+@pytest.mark.parametrize("number", range(len(guide())))
+def test_the_programs_for_makers(node: Node, number: int, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(guide()[number].replace("http://127.0.0.1:3032", node.oms), "utf-8")
+    ran = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stderr == ""

@@ -9,6 +9,7 @@ from .control import Control, raise_for_rejection
 from .errors import RingbookError
 from .feed import Feed, FeedBook, FeedFrame
 from .keys import Key, dev_key
+from .private import PrivateFeed, PrivateFrame
 from .streams import EventStream
 from .units import from_raw, lot_of, plain, price_down, price_up, quantity_down, raw_price, raw_quantity, to_raw
 
@@ -26,6 +27,8 @@ __all__ = [
     "LeaderAddress",
     "Level",
     "LocalBook",
+    "PrivateFeed",
+    "PrivateFrame",
     "RingbookError",
     "SignedAction",
     "SignedQuotes",

@@ -43,6 +43,7 @@ from .control import Control, Version, batch_body, check_batch
 from .errors import RingbookError, invalid_argument, invalid_response
 from .feed import Feed
 from .keys import Key
+from .private import PrivateChannel, PrivateFeed
 from .queues import EVENTS_MAX
 from .reading import read, read_event
 from .replies import (
@@ -84,7 +85,7 @@ from .transport import Scope, Session, Transport
 from .units import Number, decimal_of, plain
 
 T = TypeVar("T")
-_Opened = TypeVar("_Opened", bound="Control | Feed | EventStream[Any]")
+_Opened = TypeVar("_Opened", bound="Control | Feed | PrivateFeed | EventStream[Any]")
 
 _USER_FORM = re.compile(r"[0-9a-f]{64}")
 _INDEX_FORM = re.compile(r"0|[1-9][0-9]{0,4}")
@@ -132,7 +133,7 @@ class Client:
         self._markets_at: float | None = None
         self._markets_read: asyncio.Future[None] | None = None
         # One that runs is held by its task.
-        self._opened: WeakSet[Control | Feed | EventStream[Any]] = WeakSet()
+        self._opened: WeakSet[Control | Feed | PrivateFeed | EventStream[Any]] = WeakSet()
 
     async def __aenter__(self) -> Client:
         return self
@@ -632,6 +633,20 @@ class Client:
             on_gap=on_gap,
             queue_max=queue_max,
         )
+
+    def private(
+        self,
+        channels: Sequence[PrivateChannel],
+        *,
+        on_reconnected: Callable[[], object] | None = None,
+        on_error: Callable[[RingbookError], object] | None = None,
+        queue_max: int = EVENTS_MAX,
+    ) -> PrivateFeed:
+        """One socket for all streams of the user, each of which begins with its state; use it with `async with`."""
+        feed = PrivateFeed(
+            self._connect, channels, on_reconnected=on_reconnected, on_error=on_error, queue_max=queue_max
+        )
+        return self._track(feed)
 
     # ---- inside
 

@@ -303,6 +303,36 @@ class ActionResult2:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AtRiskAssetLong:
+    # All positions of these accounts on this side.
+    quantity: Decimal
+    liquidation_price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtRiskAssetShort:
+    # All positions of these accounts on this side.
+    quantity: Decimal
+    liquidation_price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtRiskAsset:
+    long: AtRiskAssetLong
+    short: AtRiskAssetShort
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtRisk:
+    """Positions of all accounts that borrow and have a maintenance surplus below a tenth of their maintenance
+    requirement; assets without any are left out.
+    """
+
+    timestamp_ns: int
+    assets: dict[str, AtRiskAsset]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
     """A protection group, its live orders, and its freeze."""
 

@@ -100,7 +100,7 @@ class Transport:
             request = self._http.build_request(method, url, content=content, headers={**common, **headers})
             response = await self._http.send(request, stream=True)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise RingbookError("UNREACHABLE", f"{base} cannot be reached ({error})", retryable=True) from error
+            raise RingbookError("UNREACHABLE", f"{base} cannot be reached ({error})", retryable=True) from None
         try:
             received = bytearray()
             async for part in response.aiter_raw():
