@@ -257,6 +257,7 @@ export class Gateway implements OrderSink {
     this.protections = new ProtectionActions({
       ...{ nowNs, command, groups: orders.protections },
       marketIndexOf: (asset) => registry.definitions.get(asset)?.marketIndex ?? null,
+      isOpen: (index) => openMarkets.has(index),
       isKnown: (user) => this.#known.has(user),
     });
   }

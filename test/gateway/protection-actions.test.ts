@@ -27,6 +27,7 @@ interface World {
   readonly actions: ProtectionActions;
   readonly sent: OperatorCommand[];
   live: number;
+  isOpen: boolean;
   /** What clearing answers, when the test says so. */
   answer: (reply: ActionReply) => void;
 }
@@ -38,6 +39,7 @@ function world(): World {
     actions: undefined as unknown as ProtectionActions,
     sent,
     live: 0,
+    isOpen: true,
     answer: () => undefined,
   };
   const actions = new ProtectionActions({
@@ -49,6 +51,7 @@ function world(): World {
       });
     },
     marketIndexOf: (asset) => (asset === ETH ? 0 : null),
+    isOpen: () => made.isOpen,
     isKnown: (user) => user === ALICE,
     nowNs: () => NOW,
   });
@@ -142,5 +145,17 @@ suite('protection groups at the gateway', () => {
     const terms = { windowMs, frozenMs, maxFills, maxQuantity, maxNotional, minFillNotional };
     assert.equal(codeOf(await made.actions.put({ ...NAME, user: BOB }, terms)), 'INSUFFICIENT_INVENTORY');
     assert.equal(made.sent.length, 1);
+  });
+
+  test('before a market is open nothing of its groups is changed: it would not hear of it (MMP-01)', async () => {
+    const made = world();
+    made.groups.changed(row());
+    made.isOpen = false;
+    const { windowMs, frozenMs, maxFills, maxQuantity, maxNotional, minFillNotional } = row();
+    const terms = { windowMs, frozenMs, maxFills, maxQuantity, maxNotional, minFillNotional };
+    for (const answer of [made.actions.put(NAME, terms), made.actions.remove(NAME), made.actions.reset(NAME)])
+      assert.equal(codeOf(await answer), 'SERVICE_UNAVAILABLE');
+    assert.deepEqual(made.sent, []);
+    assert.ok(made.actions.list(ALICE, ETH).ok, 'they are read');
   });
 });

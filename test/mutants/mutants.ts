@@ -1891,6 +1891,12 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     change: removed,
     caughtBy: 'test/gateway/protection-actions',
   },
+  {
+    breaks: 'a group is changed only where its market hears of it',
+    site: 'protection-of-a-closed-market',
+    change: returns('accepted(marketIndex)'),
+    caughtBy: 'test/gateway/protection-actions',
+  },
 ];
 
 const LIQUIDATION: readonly Mutant[] = [

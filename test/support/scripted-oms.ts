@@ -199,6 +199,7 @@ export class ScriptedOms implements GatewayServices {
       return accepted({});
     },
     marketIndexOf: (asset) => (asset === MARKET.assetId ? MARKET.marketIndex : null),
+    isOpen: () => true,
     isKnown: () => true,
     nowNs: () => this.nowNs(),
   });

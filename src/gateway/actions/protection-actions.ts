@@ -17,6 +17,7 @@ import type { TimestampNs } from '../../core/units.ts';
 import type { ProtectionGroups } from '../orders/entry/protection-groups.ts';
 
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
+const CLOSED: Reject = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
 const NO_GROUP: Reject = reject('NOT_FOUND', 'there is no such protection group', 'group');
 const NO_USER: Reject = reject('INSUFFICIENT_INVENTORY', 'a protection group needs a user who owns something');
 const IN_USE: Reject = reject('PROTECTION_IN_USE', 'orders of the group are live or have undecided fills', 'group');
@@ -37,6 +38,8 @@ interface ProtectionActionParts {
   readonly command: (command: OperatorCommand) => Promise<ActionReply>;
   /** Null: there is no such market. */
   readonly marketIndexOf: (asset: AssetId) => number | null;
+  /** Whether the market takes orders: changes of groups reach it only then (gateway.ts). */
+  readonly isOpen: (marketIndex: number) => boolean;
   /** Whether clearing has a row of the user. */
   readonly isKnown: (user: UserId) => boolean;
   readonly nowNs: () => TimestampNs;
@@ -71,7 +74,8 @@ export class ProtectionActions {
 
   /** MARKET_NOT_FOUND, INSUFFICIENT_INVENTORY of a user without a row, INVALID_REQUEST of a ninth group, SERVICE_UNAVAILABLE. */
   async put(name: GroupName, terms: ProtectionLimits): Promise<Outcome<ProtectionView>> {
-    if (this.#parts.marketIndexOf(name.asset) === null) return rejected(NO_MARKET);
+    const market = this.#openMarket(name.asset);
+    if (!market.ok) return market;
     if (!this.#parts.isKnown(name.user)) return rejected(NO_USER);
     const reply = await this.#send({ kind: 'putProtection', ...name, terms });
     return reply.ok ? this.#view(name) : reply;
@@ -80,7 +84,7 @@ export class ProtectionActions {
   /** MARKET_NOT_FOUND, NOT_FOUND, MMP_FROZEN, PROTECTION_IN_USE, SERVICE_UNAVAILABLE. */
   async remove(name: GroupName): Promise<Outcome<null>> {
     const { groups, nowNs } = this.#parts;
-    const found = this.#find(name);
+    const found = this.#findOpen(name);
     if (!found.ok) return found;
     const row = found.value;
     if (isFrozen(row, nowNs())) return rejected(frozenRefusal(row));
@@ -93,10 +97,22 @@ export class ProtectionActions {
 
   /** MARKET_NOT_FOUND, NOT_FOUND, SERVICE_UNAVAILABLE. */
   async reset(name: GroupName): Promise<Outcome<ProtectionView>> {
-    const found = this.#find(name);
+    const found = this.#findOpen(name);
     if (!found.ok) return found;
     const reply = await this.#send({ kind: 'resetProtection', ...name, trip: found.value.trip });
     return reply.ok ? this.#view(name) : reply;
+  }
+
+  #openMarket(asset: AssetId): Outcome<number> {
+    const marketIndex = this.#parts.marketIndexOf(asset);
+    if (marketIndex === null) return rejected(NO_MARKET);
+    // mutant: protection-of-a-closed-market
+    return this.#parts.isOpen(marketIndex) ? accepted(marketIndex) : rejected(CLOSED);
+  }
+
+  #findOpen(name: GroupName): Outcome<ProtectionRow> {
+    const market = this.#openMarket(name.asset);
+    return market.ok ? this.#find(name) : market;
   }
 
   #find({ user, asset, group }: GroupName): Outcome<ProtectionRow> {
