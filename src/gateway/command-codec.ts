@@ -205,6 +205,8 @@ interface CancelAll {
   readonly end: OrderEnd;
   /** Null: both. */
   readonly side: Side | null;
+  /** The slot of a group whose members alone are meant; 0: all. */
+  readonly protectionGroup: number;
 }
 
 export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp: Omit<Stamp, 'key'>): void {
@@ -220,7 +222,7 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
     user,
     end,
     sideOnly: cancelled.side === null ? 0 : cancelled.side + 1,
-    protectionGroup: 0,
+    protectionGroup: cancelled.protectionGroup,
   });
 }
 

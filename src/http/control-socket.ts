@@ -488,9 +488,9 @@ export class ControlConnections {
     const { overtaken } = waiting;
     const frame = number === 0 ? overtaken.begin() : number;
     if (number !== 0) overtaken.join(number);
-    const isOvertaken = ({ market, terms }: PreparedCreate): boolean => {
+    const isOvertaken = ({ market, terms, protectionGroup }: PreparedCreate): boolean => {
       const { side, creationNs } = terms;
-      return overtaken.isTaken(frame, { assetId: market.definition.assetId, side, creationNs, protectionGroup: null });
+      return overtaken.isTaken(frame, { assetId: market.definition.assetId, side, creationNs, protectionGroup });
     };
     return { isOvertaken, end: () => overtaken.end(frame) };
   }

@@ -6,7 +6,7 @@ import { keyFromSeed } from '../../src/client/keys.ts';
 import { type ControlConnection, type ControlVersion, RingbookClient } from '../../src/client/sdk.ts';
 import { SocketReader } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
-import type { PlainClient } from '../support/plain-client.ts';
+import { type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 
 const VERSIONS: readonly ControlVersion[] = ['v0', 'v1', 'short', 'binary'];
@@ -54,6 +54,37 @@ suite('a cancel of all orders behind creates', () => {
     await control.frame();
     await node.rest();
     await eventually(() => events.some((text) => text.includes('"Filled"')));
+    control.socket.terminate();
+  });
+
+  test('UNS-01, UNS-02: of a protection group its members alone go, over REST and on /control; a name without orders cancels none', async () => {
+    const group = (name: string): string =>
+      `{"group":"${name}","window_ms":1000,"frozen_ms":0,"max_fills":900,"max_quantity":null,"max_notional":null}`;
+    for (const name of ['g1', 'g2']) {
+      assert.match(toldBy(await maker.send('PUT', '/account/protection/2', group(name))), /^200 /);
+    }
+    const rest = async (name: string | null): Promise<void> => {
+      const body = maker.createBody({ side: 'Sell' });
+      const member = name === null ? body : body.replace(/^\{/, `{"protection_group":"${name}",`);
+      assert.match(toldBy(await maker.post('/orders/create', member)), /^200 /);
+    };
+    for (const name of ['g1', 'g2', null]) await rest(name);
+    const live = async (): Promise<number> => {
+      await node.rest();
+      const page = (await maker.read(`/orders/user/${maker.id}?open_only=true`)) as { orders: readonly unknown[] };
+      return page.orders.length;
+    };
+    const before = await live();
+    for (const query of ['protection_group=g3', 'quote_set_id=none', 'protection_group=g1&side=Buy']) {
+      assert.equal((await maker.send('DELETE', `/orders/cancel-all?${query}`)).status, 202);
+      assert.equal(await live(), before, query);
+    }
+    assert.equal((await maker.send('DELETE', '/orders/cancel-all/2?protection_group=g1')).status, 202);
+    assert.equal(await live(), before - 1);
+    const control = await SocketReader.open(node.ports.oms, '/control', [], maker.headers);
+    control.socket.send('{"CancelAllRequest":{"protection_group":"g2"}}');
+    assert.match(await control.frame(), /accepted/);
+    assert.equal(await live(), before - 2, 'what is in no group stays');
     control.socket.terminate();
   });
 

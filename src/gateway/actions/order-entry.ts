@@ -817,9 +817,9 @@ export class OrderEntry {
     const { user, beforeNs, end = ORDER_END.userRequested, side = null } = request;
     const found = requests.checkCancelAll(request);
     if (!found.ok) return found.reject;
-    // No group and no set has orders yet.
-    const isNamed = request.protectionGroup !== undefined || request.quoteSetId !== undefined;
-    const markets = isNamed ? [] : found.value;
+    if (request.quoteSetId !== undefined) return this.#cancelSet(request, found.value, hops, stored);
+    const slots = requests.slotsOf(user, found.value, request.protectionGroup);
+    const markets = [...slots.keys()];
     const refusal =
       this.#cancelRefusal(markets, CancelAllOrders.bytes) ?? (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
@@ -831,12 +831,40 @@ export class OrderEntry {
       const requestId = passed(requests.reserveCancelAll(hops, done));
       const publication = this.#publicationOf(marketIndex);
       const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
-      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end, side };
+      const protectionGroup = slots.get(market) ?? 0;
+      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end, side, protectionGroup };
       writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
       publication.commit();
     }
     hops?.sent(markets.length);
     wakeUp();
+    return null;
+  }
+
+  /** The entries of a quote set: as the end of the set, or with further bounds one by one. */
+  #cancelSet(
+    request: Parameters<OrderEntry['cancelAll']>[0],
+    markets: readonly MarketSlot[],
+    hops: ActionHops | null,
+    stored: (() => void) | null,
+  ): Reject | null {
+    const { requests } = this.#parts;
+    const { user, assetId, side, beforeNs, protectionGroup, quoteSetId = '', end = ORDER_END.userRequested } = request;
+    const sets = requests.liveSets(user, markets, quoteSetId);
+    const isWhole = side === undefined && beforeNs === null && protectionGroup === undefined;
+    if (!isWhole) {
+      const orderIds = requests.entriesOf(sets, request);
+      return this.cancelBatch({ user, assetId, orderIds }, hops, stored);
+    }
+    const refusal =
+      this.#cancelRefusal(
+        sets.map(({ market }) => market),
+        EndQuoteSet.bytes,
+      ) ?? (stored === null ? null : requests.waitRefusal(request));
+    if (refusal !== null) return refusal;
+    for (const set of sets) this.endQuoteSet(set, end);
+    hops?.sent(0);
+    if (stored !== null) this.#doneOf(0, request, stored);
     return null;
   }
 

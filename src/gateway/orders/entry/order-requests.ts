@@ -20,7 +20,15 @@ import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from 
 import { assert, must } from '../../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../core/limits.ts';
-import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, revisionOf, SIDE, TRIGGER } from '../../../core/order-terms.ts';
+import {
+  MARKET_STATUS,
+  ORDER_FLAG,
+  ORDER_KIND,
+  revisionOf,
+  SIDE,
+  type Side,
+  TRIGGER,
+} from '../../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts';
@@ -37,7 +45,7 @@ import type { OrderBookView } from '../book/order-book-view.ts';
 import type { MarketAckEvent, OrderSink } from '../book/order-events.ts';
 import { statusOf, statusOfLive } from '../book/order-life.ts';
 import type { QuoteSetAppliedEvent } from '../book/quote-set-view.ts';
-import type { LiveQuoteSets } from '../book/quote-sets.ts';
+import type { LiveQuoteSet, LiveQuoteSets } from '../book/quote-sets.ts';
 import type { OrderHistory } from '../history/order-history.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
 import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from '../settings.ts';
@@ -550,6 +558,48 @@ export class OrderRequests {
     const open = orders.openMarkets(wish.user).map((marketIndex) => markets.at(marketIndex));
     const concerned = open.filter((market) => only.value.includes(market));
     return pending.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
+  }
+
+  /** Of these markets those with a group of this name, with its slot; all with 0 where none is named (UNS-02). */
+  slotsOf(user: UserId, markets: readonly MarketSlot[], group: string | undefined): ReadonlyMap<MarketSlot, number> {
+    const slots = new Map<MarketSlot, number>();
+    for (const market of markets) {
+      const { marketIndex } = market.definition;
+      const slot = group === undefined ? 0 : this.#parts.protections.slotOf(user, marketIndex, group);
+      if (slot !== undefined) slots.set(market, slot);
+    }
+    return slots;
+  }
+
+  /** The sets of this id of which something may live, in these markets. */
+  liveSets(user: UserId, markets: readonly MarketSlot[], setId: string): readonly LiveQuoteSet[] {
+    const found = markets.map((market) => this.#parts.sets.find(user, market.definition.marketIndex, setId));
+    return found.filter((set) => set?.isLive === true) as LiveQuoteSet[];
+  }
+
+  /** The ids of entries of these sets within further bounds. */
+  entriesOf(
+    sets: readonly LiveQuoteSet[],
+    bounds: {
+      readonly user: UserId;
+      readonly side?: Side;
+      readonly beforeNs: TimestampNs | null;
+      readonly protectionGroup?: string;
+    },
+  ): readonly OrderId[] {
+    const { user, side, beforeNs, protectionGroup } = bounds;
+    const ids: OrderId[] = [];
+    for (const order of sets.length === 0 ? [] : this.#parts.orders.addedBy(user)) {
+      const set = this.#parts.sets.ofOrder(order);
+      if (set === undefined || order.quoteSet === 0 || !sets.includes(set)) continue;
+      if (order.isClosed || (side !== undefined && order.side !== side)) continue;
+      if (beforeNs !== null && order.timestampNs >= beforeNs) continue;
+      const { marketIndex } = order.market.definition;
+      const slot =
+        protectionGroup === undefined ? null : this.#parts.protections.slotOf(user, marketIndex, protectionGroup);
+      if (slot === null || slot === order.protectionGroup) ids.push(order.orderId);
+    }
+    return ids;
   }
 
   /**
