@@ -193,6 +193,20 @@ suite('quote sets in clearing', () => {
     assert.equal((of.state.markets[0]?.quoteSets.get(`${ALICE}/1`)?.row.lastNumber ?? 0) > 1_000, true);
   });
 
+  test('QTE-02: an entry that grows has the place that its market gave it', () => {
+    const of = world();
+    const entry = bid(of, 5);
+    const place = of.next().sequence;
+    apply(of, {
+      revisionNs: T0 + 2n,
+      bids: [[PRICE, 9]],
+      asks: [],
+      changes: [['resized', BID, PRICE, 9, entry, place]],
+      lastNumber: 1,
+    });
+    assert.equal(of.order(entry)?.prioritySequence, place);
+  });
+
   test('QTE-09: a revision that is not above the durable mark breaks the contract of the market', () => {
     const of = world();
     bid(of);

@@ -2805,7 +2805,131 @@ const LEADERSHIP: readonly Mutant[] = [
   },
 ];
 
+const QUOTE_SETS: readonly Mutant[] = [
+  {
+    breaks: 'a fill that the gateway has not seen takes lots off what a set rests (QTE-01)',
+    site: 'unseen-lots',
+    change: condition('false'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'no revision up to the high-water mark is applied (QTE-09)',
+    site: 'revision-above-mark',
+    change: condition('false'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'an entry that would cross is left out (QTE-05)',
+    site: 'quote-post-only',
+    change: condition('false'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'an entry that rests more goes to the tail of its queue (QTE-02)',
+    site: 'quote-grows-to-tail',
+    change: removed,
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'an entry that is kept with undecided fills is named with what rests of it (QTE-07)',
+    site: 'kept-entry-restated',
+    change: condition('true'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'an entry passes over ids that are taken (QTE-06)',
+    site: 'quote-id-taken',
+    change: condition('true'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'what was filled before a revision never comes back (QTE-07)',
+    site: 'out-entry',
+    change: removed,
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'a fill from before the revision that rolls back restores nothing (QTE-07)',
+    site: 'old-fill-restores',
+    change: swap(/isOfOldRevision\([^;]*\)/, 'false'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'a cancel-all raises the marks of quote sets to its time (QTE-09)',
+    site: 'mark-after-cancel-all',
+    change: swap(/set\.raiseMark\(high, low\)/, 'false'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'clearing takes no revision that is not above the durable mark (QTE-07)',
+    site: 'revision-above-durable-mark',
+    change: argumentOfAssert('true'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'what an entry rests is beside its confirmed fills (QTE-07)',
+    site: 'rests-beside-confirmed',
+    change: swap(/row\.filledQuantity \+ rests/, 'rests'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'lots are counted for a side and price of a revision, whichever order has them (QTE-07)',
+    site: 'lots-per-price',
+    change: returns('true'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'what was read of one revision covers nothing of the next (QTE-07)',
+    site: 'lots-of-a-revision',
+    change: removed,
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'a fill of an entry is judged by the verdict on the revision in force (QTE-07)',
+    site: 'quote-set-verdict',
+    change: condition('false'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'a set that is not applied yet is verified with the fill of its batch (QTE-07)',
+    site: 'verdict-of-revision',
+    change: swap(/this\.#revisions\.get\(key\) \?\?/, ''),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'numbers of entries jump behind an unclean restart (QTE-06)',
+    site: 'quote-numbers-jump',
+    change: condition('false'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'the text of a set has exactly its terms (QTE-07)',
+    site: 'quote-text-terms',
+    change: returns('quotes !== null'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'the text of a set is the canonical one (QTE-07)',
+    site: 'canonical-quote-text',
+    change: returns('read.value'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'behind a start the market and the gateway have the quote sets (QTE-08)',
+    site: 'quote-sets-restored',
+    change: removed,
+    caughtBy: 'test/node/quote-sets',
+  },
+  {
+    breaks: 'an entry keeps its place over a restart (QTE-08)',
+    site: 'entry-keeps-its-place',
+    change: assigns('order.row.orderSequence'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+];
+
 export const MUTANTS: readonly Mutant[] = [
+  ...QUOTE_SETS,
   ...TRACE,
   ...METRICS,
   ...STORAGE,

@@ -197,7 +197,7 @@ const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
 
-const MARKETS_TAKE_QUOTE_SETS: boolean = false;
+const MARKETS_TAKE_QUOTE_SETS: boolean = true;
 /** The largest fee limit that a message has. */
 const FEE_RATE_MAX = 0xffff_ffff;
 

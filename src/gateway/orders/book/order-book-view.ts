@@ -288,20 +288,22 @@ export class OrderBookView {
 
   replaced(market: MarketSlot, event: ReplacedEvent, isAmended = false): void {
     const order = must(this.#find(market, event), 'a replaced order is in memory');
-    this.#growWith(order, event.quantity);
+    // Of an entry of a quote set the market says what rests (QTE-06).
+    const total = (event.isRest ? filledOf(order) + event.quantity : event.quantity) as RawQuantity;
+    this.#growWith(order, total);
     order.price = event.price;
-    order.quantity = event.quantity;
+    order.quantity = total;
     if (event.triggerKind !== TRIGGER.none) {
       order.triggerKind = event.triggerKind;
       order.triggerPrice = event.triggerPrice;
     }
     if (event.timestampNs > order.timestampNs) this.#orders.retime(order, event.timestampNs);
     // A replace to the filled quantity is two events: the market's `filled` has the next sequence (AMB-19).
-    order.lastSequence = event.quantity <= filledOf(order) ? event.sequence + 1 : event.sequence;
+    order.lastSequence = total <= filledOf(order) ? event.sequence + 1 : event.sequence;
     this.rehold(order);
     market.bestSeen.see(order);
     if (this.#isRead(order)) {
-      const now = { ...nameOf(order), newPrice: event.price, newQuantity: event.quantity };
+      const now = { ...nameOf(order), newPrice: event.price, newQuantity: total };
       this.#publish(
         order,
         isAmended ? { kind: 'Amended', ...now, ...amendedOf(order, event) } : { kind: 'Replaced', ...now },

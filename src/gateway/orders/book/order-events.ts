@@ -138,6 +138,8 @@ export interface ReplacedEvent extends MarketEvent {
   /** The values now in force. */
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
+  /** Of an entry of a quote set: the quantity is what rests. */
+  readonly isRest?: boolean;
   /** In force while the order waits for it, else none and 0. */
   readonly triggerKind: TriggerKind;
   readonly triggerPrice: RawPrice;
