@@ -147,6 +147,26 @@ suite('reads on the command line', () => {
     assert.deepEqual([missing.code, /NOT_FOUND/.test(missing.stderr)], [1, true]);
   });
 
+  test('quote makes what rests of a set what it is given, and --end cancels it', async () => {
+    const quotes = ['--bid', '2300:1', '--bid', '2299:2', '--ask', '4600:1'];
+    assert.equal(
+      await good('quote', 'ETH', ...quotes, '--as', 'b'),
+      'Received   set cli: 3 created, 0 changed, 0 kept, 0 cancelled\n',
+    );
+    assert.equal(
+      await good('quote', 'eth', '--bid', '2300:1', '--ask', '4601:1', '--as', 'b'),
+      'Received   set cli: 1 created, 0 changed, 1 kept, 2 cancelled\n',
+    );
+    const rest = await json('orders', 'ETH', '--as', 'b');
+    assert.deepEqual(rest.map(({ orderId, limitPrice }) => `${orderId} ${limitPrice}`).toSorted(), [
+      'cli:1 2300',
+      'cli:4 4601',
+    ]);
+    const ended = await good('quote', 'ETH', '--end', '--as', 'b');
+    assert.equal(ended, 'Received   set cli: 0 created, 0 changed, 0 kept, 2 cancelled\n');
+    assert.deepEqual(await json('orders', 'ETH', '--as', 'b'), []);
+  });
+
   test('an unknown symbol is refused with the nearest one', async () => {
     for (const argv of [
       ['trades', 'ETG', '--as', 'a'],
