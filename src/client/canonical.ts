@@ -104,7 +104,7 @@ export interface ReplaceRequest {
 }
 
 /** What shall rest of a quote set in one market, in raw book units (wire-additions.md 16). */
-export interface QuoteSetTerms {
+export interface QuotesToSign {
   readonly signer: UserId;
   readonly setId: string;
   readonly assetId: AssetId;
@@ -294,7 +294,7 @@ export function amendBody(user: UserId, request: AmendRequest): string {
 }
 
 /** @throws RingbookError INVALID_ARGUMENT for a set that the node would refuse for its figures or names. */
-export function quoteSetText(request: QuoteSetTerms): string {
+export function quoteSetText(request: QuotesToSign): string {
   const { signer, setId, assetId, bids, asks, target, revisionNs, goodUntilNs = null } = request;
   if (bids.length > QUOTES_PER_SIDE_MAX || asks.length > QUOTES_PER_SIDE_MAX) {
     throw invalidArgument(

@@ -21,7 +21,7 @@ import { AccountClient } from './account.ts';
 import type { AccountSigners, CoSignatures } from './action-signers.ts';
 import { Addresses, isUnserved, type LeaderAddress, type Probe } from './addresses.ts';
 import { AssetNames } from './asset-names.ts';
-import type { LimitOrder, MarketOrder, Order, OrderTarget, QuoteSetTerms } from './canonical.ts';
+import type { LimitOrder, MarketOrder, Order, OrderTarget, QuotesToSign } from './canonical.ts';
 import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, type ControlConnecting, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument, type RingbookError } from './errors.ts';
@@ -446,7 +446,7 @@ export class RingbookClient {
   }
 
   /** A quote set in raw book units, for callers that have the market's decimals; its revision is made here. */
-  signQuotesRaw(request: Omit<QuoteSetTerms, 'revisionNs' | 'signer'>, also?: CoSignatures): SignedQuotes {
+  signQuotesRaw(request: Omit<QuotesToSign, 'revisionNs' | 'signer'>, also?: CoSignatures): SignedQuotes {
     const nowNs = this.nowNs();
     this.#lastRevisionNs = nowNs > this.#lastRevisionNs ? nowNs : this.#lastRevisionNs + 1n;
     const signers = this.#accountSigners();

@@ -26,7 +26,7 @@ import {
   type Order,
   type OrderTarget,
   orderText,
-  type QuoteSetTerms,
+  type QuotesToSign,
   quoteSetText,
   type ReplaceRequest,
   replaceText,
@@ -337,12 +337,12 @@ export function unsignedCancel(user: UserId, request: Omit<CancelRequest, 'signe
   return { kind: 'cancel', user, text: cancelText({ ...request, signer: user }) };
 }
 
-export function unsignedQuotes(request: QuoteSetTerms): UnsignedAction {
+export function unsignedQuotes(request: QuotesToSign): UnsignedAction {
   return { kind: 'quotes', user: request.signer, text: quoteSetText(request) };
 }
 
 /** A complete set from a ticket and the market's decimals. @throws RingbookError INVALID_ARGUMENT as `limitOrder`. */
-export function quoteSet(ticket: QuoteSetTicket, { signer, decimals, rates, nowNs }: OrderContext): QuoteSetTerms {
+export function quoteSet(ticket: QuoteSetTicket, { signer, decimals, rates, nowNs }: OrderContext): QuotesToSign {
   checkMembers(ticket, QUOTE_MEMBERS);
   const { priceDecimals, quantityDecimals } = decimals;
   const raw = ([price, quantity]: readonly [string, string]): readonly [number, number] => [
@@ -368,7 +368,7 @@ export function quoteSet(ticket: QuoteSetTicket, { signer, decimals, rates, nowN
 /** @param postSignNs as bodyOf's. */
 export function signQuotes(
   signers: Signers,
-  request: QuoteSetTerms,
+  request: QuotesToSign,
   postSignNs: bigint,
   also?: CoSignatures,
 ): SignedQuotes {

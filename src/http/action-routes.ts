@@ -92,6 +92,7 @@ const REPLACE_ERRORS: readonly RejectName[] = [
   ...RISK_ERRORS,
   'ORDER_NOT_FOUND',
   'ALREADY_CANCELLED',
+  'QUOTE_ENTRY',
 ];
 const QUOTE_ERRORS: readonly RejectName[] = [
   ...ACTION_ERRORS,
@@ -139,6 +140,7 @@ export const ACTION_ROUTES: readonly GatewayRoute[] = [
       'ORDER_NOT_FOUND',
       'ALREADY_CANCELLED',
       'ORDER_REVISION_MISMATCH',
+      'QUOTE_ENTRY',
     ],
     example: { body: AMEND_EXAMPLE, reply: RECEIVED },
     decode: (body) => actionOf('amend', decodeAmend(body, 0, body.length)),

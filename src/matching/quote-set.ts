@@ -226,6 +226,9 @@ export class QuoteSetTable {
     set.markHigh = set.markFloorHigh;
     set.markLow = set.markFloorLow;
     set.lastNumber = set.numberFloor;
+    // The gateway counts a name that is new to it from 0.
+    set.bought = 0;
+    set.sold = 0;
     return set;
   }
 

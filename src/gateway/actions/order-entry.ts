@@ -197,7 +197,6 @@ const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
 
-const MARKETS_TAKE_QUOTE_SETS: boolean = true;
 /** The largest fee limit that a message has. */
 const FEE_RATE_MAX = 0xffff_ffff;
 
@@ -414,8 +413,8 @@ export class OrderEntry {
     const notPaid = entries === 0 ? null : limits.charge(user, { furtherQuotes: entries }, nowNs());
     const given = notPaid ?? (requests.isStalled() ? STALLED : createRefusal(user));
     const prepared = requests.quotes.check(request, this.#caller(origin), given);
-    if (!prepared.ok || !MARKETS_TAKE_QUOTE_SETS) {
-      this.#refuse(answer, prepared.ok ? MARKET_CLOSED : prepared.reject);
+    if (!prepared.ok) {
+      this.#refuse(answer, prepared.reject);
       return;
     }
     this.#verify(request, origin, (refusal) => {

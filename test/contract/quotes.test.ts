@@ -1,0 +1,247 @@
+// tier: full
+/**
+ * Quote sets over REST, `/control` and `/orders` against a node in a process of its own (wire-additions.md 16), with texts written from the
+ * contract alone.
+ */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import type { HttpAnswer } from '../support/edge-client.ts';
+import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import { TestNode } from '../support/test-node.ts';
+
+type Quotes = readonly (readonly [price: number, quantity: number])[];
+
+interface Words {
+  readonly bids?: Quotes;
+  readonly asks?: Quotes;
+  readonly id?: string;
+  readonly revision?: bigint;
+  readonly account?: number;
+}
+
+interface Answer {
+  readonly set_id: string;
+  readonly revision: number;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly created: number;
+  readonly changed: number;
+  readonly kept: number;
+  readonly cancelled: number;
+  readonly refused: readonly { readonly side: string; readonly price: number; readonly reason: string }[];
+  readonly superseded: boolean;
+}
+
+interface OrderOf {
+  readonly order_id: string;
+  readonly quantity: string;
+  readonly limit_price: string;
+  readonly confirmed_filled_quantity: string;
+  readonly pending_filled_quantity: string;
+  readonly status: string;
+  readonly quote_set_id?: string;
+}
+
+function bodyOf(client: PlainClient, { bids = [], asks = [], id = 'mm', revision, account = 0 }: Words): string {
+  const pairs = (quotes: Quotes): string => `[${quotes.map(([price, lots]) => `[${price},${lots}]`).join(',')}]`;
+  const text =
+    `{"signer":"${client.id}","set_id":"${id}","base_asset":"2","book_price_decimals":2,"book_quantity_decimals":4,` +
+    `"revision":${revision ?? client.nowNs()},"bids":${pairs(bids)},"asks":${pairs(asks)},` +
+    `"target":{"account":${account},"is_spot":true},"max_trading_fees_rate":50000,"protection_group":null,` +
+    '"good_until_timestamp_ns":null,"protocol_version":1}';
+  return `{"quotes":${text},"signature":${client.key.signature(text)},"post_sign_timestamp":${client.nowNs()}}`;
+}
+
+suite('quote sets', () => {
+  let node: TestNode;
+  let maker: PlainClient;
+  let taker: PlainClient;
+
+  before(async () => {
+    node = await TestNode.start();
+    maker = await node.user();
+    taker = await node.user();
+  });
+  after(() => node?.stop());
+
+  const send = (words: Words): Promise<HttpAnswer> => maker.send('PUT', '/orders/quotes', bodyOf(maker, words));
+  const put = async (words: Words): Promise<Answer> => {
+    const answer = await send(words);
+    assert.equal(answer.status, 200, answer.text);
+    return JSON.parse(answer.text) as Answer;
+  };
+  const counts = ({ created, changed, kept, cancelled }: Answer): readonly number[] => [
+    created,
+    changed,
+    kept,
+    cancelled,
+  ];
+  const open = async (client = maker): Promise<readonly OrderOf[]> =>
+    ((await client.read(`/orders/user/${client.id}?open_only=true&limit=200`)) as { orders: OrderOf[] }).orders;
+  const resting = async (): Promise<readonly string[]> =>
+    (await open()).map(({ limit_price, quantity }) => `${limit_price} ${quantity}`).sort();
+
+  test('QTE-01, QTE-02, QTE-03, QTE-06: a set is created, changed, kept and taken away in one step, its entries are orders', async () => {
+    const first = await put({
+      bids: [
+        [190_000, 1_000],
+        [189_900, 2_000],
+      ],
+      asks: [[210_000, 1_000]],
+    });
+    assert.deepEqual(counts(first), [3, 0, 0, 0]);
+    const orders = await open();
+    assert.deepEqual([...new Set(orders.map(({ quote_set_id }) => quote_set_id))], ['mm']);
+    assert.deepEqual(orders.map(({ order_id }) => order_id).sort(), ['mm:1', 'mm:2', 'mm:3']);
+    const second = await put({
+      bids: [
+        [190_000, 500],
+        [189_800, 1_000],
+      ],
+      asks: [[210_000, 1_000]],
+    });
+    assert.deepEqual(counts(second), [1, 1, 1, 1]);
+    assert.deepEqual(await resting(), ['1898 0.1', '1900 0.05', '2100 0.1']);
+    const third = await put({});
+    assert.deepEqual(counts(third), [0, 0, 0, 3]);
+    assert.deepEqual(await resting(), []);
+  });
+
+  test('QTE-01: after a fill what is sent is what rests', async () => {
+    await put({ bids: [[190_000, 1_000]] });
+    assert.equal((await taker.create({ side: 'Sell', price: 190_000, quantity: 400 })).status, 200);
+    await put({ bids: [[190_000, 1_000]] });
+    const [order] = await open();
+    const filled = Number(order?.confirmed_filled_quantity) + Number(order?.pending_filled_quantity);
+    assert.ok(Math.abs(Number(order?.quantity) - filled - 0.1) < 1e-9, JSON.stringify(order));
+    await put({});
+    await node.rest();
+  });
+
+  test('QTE-05: an entry that would cross is left out, the others rest', async () => {
+    const id = taker.newId();
+    assert.equal((await taker.create({ id, side: 'Buy', price: 195_000, quantity: 1_000 })).status, 200);
+    const answer = await put({
+      asks: [
+        [194_000, 1_000],
+        [196_000, 1_000],
+      ],
+    });
+    assert.deepEqual(answer.refused, [{ side: 'Sell', price: 194_000, reason: 'PostOnlyWouldCross' }]);
+    assert.deepEqual(counts(answer), [1, 0, 0, 0]);
+    await put({});
+    await taker.cancel(id);
+  });
+
+  test('QTE-04: what adds is refused as a whole, what takes away is applied, also while only cancels are', async () => {
+    await put({
+      bids: [
+        [190_000, 1_000],
+        [189_900, 1_000],
+      ],
+    });
+    const poor = await put({
+      bids: [
+        [190_000, 500],
+        [180_000, 90_000_000_000],
+      ],
+    });
+    assert.deepEqual([poor.status, poor.reason, ...counts(poor)], ['Rejected', 'InsufficientInventory', 0, 1, 0, 1]);
+    await node.operate('PATCH', '/operator/markets/2', { status: 'CancelOnly' });
+    const halted = await put({
+      bids: [
+        [190_000, 400],
+        [189_000, 1_000],
+      ],
+    });
+    assert.deepEqual([halted.status, halted.reason, ...counts(halted)], ['Rejected', 'MarketHalted', 0, 1, 0, 0]);
+    assert.equal(toldBy(await send({ id: 'other', bids: [[189_000, 1_000]] })), '503 MARKET_HALTED');
+    const ended = await put({});
+    assert.deepEqual(counts(ended), [0, 0, 0, 1]);
+    await node.operate('PATCH', '/operator/markets/2', { status: 'Active' });
+    assert.deepEqual(await resting(), []);
+  });
+
+  test('QTE-06: entries are cancelled as orders, and neither replaced nor amended', async () => {
+    await put({
+      bids: [
+        [190_000, 1_000],
+        [189_900, 1_000],
+      ],
+    });
+    const [a, b] = await open();
+    assert.ok(a !== undefined && b !== undefined);
+    assert.equal(toldBy(await maker.replace({ id: a.order_id, price: 189_000 })), '409 QUOTE_ENTRY');
+    assert.equal((await maker.cancel(a.order_id)).status, 200);
+    assert.equal((await maker.send('DELETE', '/orders/cancel-all', '')).status, 202);
+    await node.rest();
+    assert.deepEqual(await resting(), []);
+  });
+
+  test('QTE-09: a cancel of all raises the mark: an older revision is refused and changes nothing', async () => {
+    const revision = maker.nowNs();
+    await put({ bids: [[190_000, 1_000]] });
+    assert.equal((await maker.send('DELETE', '/orders/cancel-all', '')).status, 202);
+    await node.rest();
+    const late = await send({ bids: [[190_000, 1_000]], revision });
+    assert.equal(toldBy(late), '400 REQUEST_TOO_OLD');
+    assert.equal(errorOf(late).details?.['field'], 'revision');
+    assert.deepEqual(await resting(), []);
+  });
+
+  test('QTE-10: five sets are one too many', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await put({ id, bids: [[180_000, 1_000]] });
+    assert.equal(toldBy(await send({ id: 'e', bids: [[180_000, 1_000]] })), '409 TOO_MANY_QUOTES');
+    for (const id of ['a', 'b', 'c', 'd']) await put({ id });
+  });
+
+  test('QTE-08: after kill -9 between a set and its fill what was durable rests, in its place, and the ledger adds up', async () => {
+    await put({
+      bids: [
+        [190_000, 1_000],
+        [189_900, 2_000],
+      ],
+      asks: [[210_000, 500]],
+    });
+    await node.rest();
+    assert.equal((await taker.create({ side: 'Sell', price: 190_000, quantity: 400 })).status, 200);
+    await node.restart('SIGKILL');
+    await maker.login();
+    await taker.login();
+    await node.rest();
+    const orders = await open();
+    assert.ok(
+      orders.every(({ quote_set_id }) => quote_set_id === 'mm'),
+      JSON.stringify(orders),
+    );
+    assert.equal(orders.length, 3);
+    const answer = await put({ bids: [[190_000, 1_000]] });
+    assert.equal(answer.status, 'Received');
+    assert.equal(answer.cancelled, 2);
+    await put({});
+    await node.rest();
+    await node.ledgerAddsUp();
+  });
+
+  test('QTE-09: /orders gives a set as a whole to who asks for it, and its entries to the others', async () => {
+    const whole = await maker.stream('/orders?quotes=sets', ['svc.ws.v1']);
+    const plain = await maker.stream('/orders');
+    await put({ bids: [[190_000, 1_000]] });
+    await put({});
+    await node.rest();
+    await maker.caughtUp();
+    const all = async (reader: typeof plain): Promise<string> => {
+      const frames: string[] = [];
+      while (reader.unread > 0) frames.push(await reader.frame());
+      return frames.join('\n');
+    };
+    const sets = await all(whole);
+    const entries = await all(plain);
+    assert.match(sets, /"QuoteSetApplied":\{"set_id":"mm".*"created":1,"changed":0,"cancelled":0/);
+    assert.match(sets, /"QuoteSetEnded"/);
+    assert.doesNotMatch(sets, /"Created"|"Canceled"/);
+    assert.match(entries, /"Created":\{"user_order":\{"signer".*"order_id":"mm:\d+"/);
+    assert.match(entries, /"Canceled"/);
+    assert.doesNotMatch(entries, /QuoteSet/);
+  });
+});
