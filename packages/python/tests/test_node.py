@@ -6,6 +6,7 @@ import asyncio
 import re
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from decimal import Decimal
 from pathlib import Path
 
@@ -26,6 +27,9 @@ from ringbook.replies import (
     OrderProtectionTriggered,
     OrderRemoved,
     PricesFrame,
+    QuoteSetApplied,
+    QuoteSetEnded,
+    QuoteSetResponse,
     TradesFrame,
     UserTrade,
 )
@@ -306,18 +310,26 @@ def test_the_quoting_bot_quotes_and_takes_back(node: Node) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as bot:
         assert bot.stdout is not None
         first = bot.stdout.readline()
-        assert "quoting 6 levels around" in first, first + bot.stdout.read()
+        assert re.search("quoting around 3000: 6 created", first), first + bot.stdout.read()
 
         async def trade() -> None:
             async with Client(node.oms, key=dev_key("b")) as client:
                 depth = await client.depth("ETH")
                 assert (len(depth.asks), len(depth.bids)) == (3, 3)
                 await client.send(await client.market_order("ETH", "Buy", quantity="0.15"))
+                # What was filled rests again.
+                for _ in range(100):
+                    depth = await client.depth("ETH")
+                    if [quantity for _, quantity in depth.asks] == [Decimal("0.1")] * 3:
+                        return
+                    await asyncio.sleep(0.05)
+                pytest.fail(f"what was filled does not rest again: {depth}")
 
         asyncio.run(trade())
         rest = bot.stdout.read()
     assert bot.returncode == 0, rest
     assert "Confirmed: sold 0.1 at" in rest
+    assert "Confirmed: sold 0.05 at" in rest
     assert "Traceback" not in rest
 
     async def none_rests() -> None:
@@ -515,3 +527,52 @@ def test_the_programs_for_makers(node: Node, number: int, tmp_path: Path) -> Non
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stderr == ""
+
+
+@pytest.mark.parametrize("version", [None, *VERSIONS])
+async def test_quote_sets(node: Node, version: Version | None) -> None:
+    """QTE-01 to QTE-06, over REST and every form of `/control`."""
+    async with (
+        Client(node.oms, key=dev_key("a")) as maker,
+        Client(node.oms, key=dev_key("b")) as taker,
+        maker.order_events(quote_sets=True) as events,
+        AsyncExitStack() as stack,
+    ):
+        control = None if version is None else await stack.enter_async_context(maker.control(version=version))
+
+        async def quote(bids: list[tuple[str, str]], asks: list[tuple[str, str]]) -> QuoteSetResponse:
+            quotes = await maker.quotes("ETH", "mm-1", bids=bids, asks=asks)
+            return await (maker.send_quotes(quotes) if control is None else control.send_quotes(quotes))
+
+        answer = raise_for_rejection(await quote([("2800", "1"), ("2799", "1")], [("2801", "1"), ("2802", "1")]))
+        assert (answer.created, answer.changed, answer.kept, answer.cancelled, answer.refused) == (4, 0, 0, 0, ())
+        answer = raise_for_rejection(await quote([("2800", "2"), ("2798", "1")], [("2801", "1"), ("2802", "1")]))
+        assert (answer.created, answer.changed, answer.kept, answer.cancelled) == (1, 1, 2, 1)
+        entries = {order.limit_price: order.order_id for order in await maker.open_orders("ETH")}
+        assert set(entries) == {Decimal(2800), Decimal(2798), Decimal(2801), Decimal(2802)}
+        assert all(order_id.startswith("mm-1:") for order_id in entries.values())
+        await taker.send(await taker.limit("ETH", "Buy", price="2801", quantity="0.4", time_in_force="IOC"))
+        # The quantity is what shall rest: one again.
+        answer = raise_for_rejection(await quote([("2800", "2")], [("2801", "1")]))
+        assert (answer.changed, answer.cancelled) == (1, 2)
+        other = await taker.limit("ETH", "Sell", price="2800.5", quantity="1", post_only=True)
+        assert (await taker.send(other)).status == "Received"
+        answer = raise_for_rejection(await quote([("2800", "2"), ("2800.5", "1")], [("2801", "1")]))
+        assert [(one.side, one.price, one.reason) for one in answer.refused] == [("Buy", 280_050, "PostOnlyWouldCross")]
+        await taker.cancel("ETH", other.order_id)
+        # What it adds is refused as a whole; what it takes away is applied.
+        refused = await quote([("2800", "2"), ("2700", "1000000")], [])
+        assert (refused.status, refused.reason) == ("Rejected", "InsufficientInventory")
+        assert [order.limit_price for order in await maker.open_orders("ETH")] == [Decimal(2800)]
+        with pytest.raises(RingbookError, match="QUOTE_ENTRY"):
+            await maker.send(await maker.replacement("ETH", entries[Decimal(2800)], price="2790"))
+        raise_for_rejection(await quote([], []))
+        assert await maker.open_orders("ETH") == []
+        applied = []
+        async for event in events:
+            if isinstance(event, QuoteSetApplied):
+                applied.append((event.created, event.changed, event.cancelled))
+            if isinstance(event, QuoteSetEnded):
+                break
+        assert applied[0] == (4, 0, 0)
+        assert applied[1] == (1, 1, 1)
