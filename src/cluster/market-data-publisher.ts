@@ -85,6 +85,8 @@ export class MarketDataPublisher {
   readonly #replicas = new Map<number, WaitingReplica>();
   #request = 0;
   #run = 0;
+  /** Of market data, the most it has reported. */
+  #markets = 0;
   readonly #numbers = new Map<number, number>();
   #led = false;
   #aliveMs = 0;
@@ -111,6 +113,7 @@ export class MarketDataPublisher {
         for (const market of this.#tape) market.isWanted = true;
         return;
       default: {
+        this.#markets = Math.max(this.#markets, message.markets);
         const replica = this.#replicas.get(message.request);
         if (replica === undefined) return;
         replica.respond(whole(v, at, bytes));
@@ -123,6 +126,9 @@ export class MarketDataPublisher {
   asked(market: number | null, respond: (part: Uint8Array) => void): void {
     const { serves, nowMs } = this.#options;
     if (!serves() || this.#replicas.size >= REPLICAS_WAITING_MAX) return;
+    // A question for a market that is none would hold a place of the others until its end.
+    // mutant: book-of-no-market
+    if (market !== null && market >= this.#markets) return;
     this.#request += 1;
     const request = this.#request;
     const isAsked = this.#ask(market === null ? { kind: 'registry', request } : { kind: 'book', request, market });
@@ -164,6 +170,7 @@ export class MarketDataPublisher {
   }
 
   #grow(markets: number): void {
+    this.#markets = Math.max(this.#markets, markets);
     while (this.#tape.length < markets)
       this.#tape.push({ through: null, isWanted: true, busySinceMs: null, request: 0 });
   }

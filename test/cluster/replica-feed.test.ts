@@ -201,10 +201,7 @@ class World {
         askBook: async (market, take) => {
           await this.#moment();
           if (this.#isLost()) return;
-          const parts: Uint8Array[] = [];
-          this.#publisher.asked(market, (part) => parts.push(part.slice()));
-          this.#leader.tap.flush();
-          for (const part of parts) if (!take(part)) return;
+          for (const part of this.partsOf(market)) if (!take(part)) return;
         },
         getTape: async (from) => {
           await this.#moment();
@@ -225,6 +222,14 @@ class World {
     this.#publisher = publisher;
     this.#source = source;
     this.#restoreLeader();
+  }
+
+  /** What a replica is answered that asks now. */
+  partsOf(market: number | null): readonly Uint8Array[] {
+    const parts: Uint8Array[] = [];
+    this.#publisher.asked(market, (part) => parts.push(part.slice()));
+    this.#leader.tap.flush();
+    return parts;
   }
 
   get leader(): MarketDataFeed {
@@ -509,5 +514,13 @@ suite('a replica of market data', () => {
     await world.settle();
     assert.equal(world.feed.gaps, 1);
     check(world);
+  });
+
+  test('questions for markets that are none hold no place of those who wait for a book', async () => {
+    const world = new World(() => 1);
+    await world.settle();
+    for (let market = MARKETS; market < 1_000; market += 1) assert.deepEqual(world.partsOf(market), []);
+    for (const market of [2 ** 32, Number.MAX_SAFE_INTEGER]) assert.deepEqual(world.partsOf(market), []);
+    for (const market of [null, 0, 1]) assert.ok(world.partsOf(market).length > 0, `market ${market}`);
   });
 });
