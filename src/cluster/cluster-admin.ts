@@ -1,4 +1,5 @@
 /** What the commands of `ringbook cluster` do on the servers (cluster.md 12). */
+import { NODE_STATES } from '../runtime/leadership.ts';
 import type { JournalInfo, StreamLogOptions } from './stream-log.ts';
 import { StreamLog } from './stream-log.ts';
 
@@ -97,8 +98,17 @@ export class ClusterAdmin {
   }
 
   async status(): Promise<ClusterStatus> {
-    const [info, answers] = await Promise.all([this.log.info(), this.log.askStatus(STATUS_MS)]);
-    const found = answers.flatMap((bytes) => memberOf(bytes) ?? []);
+    const { log } = this;
+    const [info, nodes, replicas] = await Promise.all([
+      log.info(),
+      log.askStatus(STATUS_MS),
+      log.askReplicas(STATUS_MS),
+    ]);
+    // Replicas have credentials of less: what they answer is never taken for a node's.
+    const found = [
+      ...nodes.flatMap((bytes) => memberOf(bytes, 'node') ?? []),
+      ...replicas.flatMap((bytes) => memberOf(bytes, 'replica') ?? []),
+    ];
     const members = found
       .map((member) => ({ ...member, lag: info === null ? 0 : Math.max(0, info.end - member.sequence) }))
       .sort((a, b) => (a.node < b.node ? -1 : 1));
@@ -166,20 +176,27 @@ export class ClusterAdmin {
   }
 }
 
-function memberOf(bytes: Uint8Array): MemberStatus | null {
-  const { node, role, state, epoch, sequence, hash, version, data, dropped } = objectOf(bytes);
-  if (typeof node !== 'string' || typeof state !== 'string') return null;
+/** @returns null for what no process of this role answers: it is shown on a terminal. */
+function memberOf(bytes: Uint8Array, role: 'node' | 'replica'): MemberStatus | null {
+  const { node, state, epoch, sequence, hash, version, data, dropped } = objectOf(bytes);
+  const known = NODE_STATES.find((each) => each === state);
+  if (typeof node !== 'string' || !/^[a-z0-9-]{1,32}$/.test(node) || known === undefined) return null;
   return {
     node,
-    role: String(role),
-    state,
+    role,
+    state: known,
     epoch: Number(epoch),
     sequence: Number(sequence),
-    hash: String(hash),
-    version: String(version),
-    data: String(data),
-    dropped: typeof dropped === 'number' ? dropped : 0,
+    hash: shown(hash),
+    version: shown(version),
+    data: shown(data),
+    dropped: role === 'node' && typeof dropped === 'number' ? dropped : 0,
   };
+}
+
+/** A word that another program gave. */
+function shown(word: unknown): string {
+  return /^[\w.+-]{0,64}$/.test(String(word)) ? String(word) : 'unknown';
 }
 
 function objectOf(bytes: Uint8Array): Readonly<Record<string, unknown>> {

@@ -122,11 +122,11 @@ export class ReplicaActor implements Actor {
     });
     this.#feed = feed;
     stream.onMarketData((epoch, channel, bytes) => feed.heard(epoch, channel, bytes));
-    stream.answer(node, (_question, respond) => {
+    stream.answerAsReplica(() => {
       const { state, epoch, sequence, leader } = leadership.view();
       const status = { node, role: 'replica', state, epoch, sequence, version, leader: leader?.node ?? null };
       const lag = { lag_seconds: feed.lagSeconds(), gaps: feed.gaps };
-      respond(Buffer.from(JSON.stringify({ ...status, ...lag })));
+      return Buffer.from(JSON.stringify({ ...status, ...lag }));
     });
   }
 }

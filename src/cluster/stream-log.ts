@@ -46,6 +46,8 @@ const PINGS_OUT = 2;
 /** Messages of one direct get, and their bytes. */
 const BATCH = 256;
 const BATCH_BYTES = 8 << 20;
+/** A longer answer about the state of a process is none. */
+const STATUS_BYTES_MAX = 4_096;
 /** Between two messages of an answer. */
 const BATCH_SILENCE_MS = 1_000;
 /** What a listing of the bucket gives at most: far above what is kept. */
@@ -459,13 +461,12 @@ export class StreamLog {
 
   /** Answers requests to all nodes and to this one. `respond` may be called later. */
   answer(node: string, requested: (request: Uint8Array, respond: (reply: Uint8Array) => void) => void): void {
-    for (const subject of [this.names.status, `${this.names.status}.${node}`]) {
-      this.#connection.subscribe(subject, {
-        callback: (error, message) => {
-          if (error === null) requested(message.data, (reply) => void message.respond(reply));
-        },
-      });
-    }
+    for (const subject of [this.names.status, `${this.names.status}.${node}`]) this.#answer(subject, requested);
+  }
+
+  /** Answers the question to all replicas. */
+  answerAsReplica(status: () => Uint8Array): void {
+    this.#answer(this.names.replicas, (_question, respond) => respond(status()));
   }
 
   /** Asks one node. @returns null for no answer within the time. */
@@ -477,14 +478,33 @@ export class StreamLog {
     }
   }
 
-  /** What all nodes and replicas answer within the time. */
-  async askStatus(withinMs: number): Promise<readonly Uint8Array[]> {
-    const answers: Uint8Array[] = [];
-    await this.#askMany(this.names.status, new Uint8Array(), ({ data }) => answers.push(data) < BATCH, withinMs);
-    return answers;
+  /** What all nodes answer within the time. */
+  askStatus(withinMs: number): Promise<readonly Uint8Array[]> {
+    return this.#askAll(this.names.status, withinMs);
+  }
+
+  /** What all replicas answer within the time. Their account answers nothing else, so none of it is a node's. */
+  askReplicas(withinMs: number): Promise<readonly Uint8Array[]> {
+    return this.#askAll(this.names.replicas, withinMs);
   }
 
   // ---- questions
+
+  #answer(subject: string, requested: (request: Uint8Array, respond: (reply: Uint8Array) => void) => void): void {
+    this.#connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) requested(message.data, (reply) => void message.respond(reply));
+      },
+    });
+  }
+
+  /** Bounded in number and bytes: a program that answers without end is cut off. */
+  async #askAll(subject: string, withinMs: number): Promise<readonly Uint8Array[]> {
+    const answers: Uint8Array[] = [];
+    const take = ({ data }: Msg): boolean => (data.length > STATUS_BYTES_MAX ? true : answers.push(data) < BATCH);
+    await this.#askMany(subject, new Uint8Array(), take, withinMs);
+    return answers;
+  }
 
   #objects(): Objm {
     return new Objm(jetstream(this.#connection, { timeout: CHANGE_MS }));

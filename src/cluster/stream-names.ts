@@ -13,6 +13,8 @@ export interface StreamNames {
   readonly tapeSubjects: string;
   readonly snapshots: string;
   readonly status: string;
+  /** The question to all replicas: what is answered here is a replica's, whatever it says. */
+  readonly replicas: string;
   readonly applied: string;
   /** A node that is promoted asks the leader here. */
   readonly handover: string;
@@ -33,6 +35,7 @@ export function streamNames(cluster: string): StreamNames {
     tapeSubjects: `rb.${cluster}.tape`,
     snapshots: `rb_${upper}_snapshots`,
     status: `rb.${cluster}.status`,
+    replicas: `rb.${cluster}.replicas`,
     applied: `rb.${cluster}.applied`,
     handover: `rb.${cluster}.handover`,
     marketData: `rb.${cluster}.md`,

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ClusterAdmin } from '../../src/cluster/cluster-admin.ts';
 import { StreamLog } from '../../src/cluster/stream-log.ts';
 import { NatsServers, natsServer, type User } from '../support/nats-servers.ts';
 import { PlainNats } from '../support/plain-nats.ts';
@@ -107,28 +108,60 @@ suite('rights on the servers', { skip, timeout: 120_000 }, () => {
     assert.equal(node.errors.length, 1);
   });
 
+  test('a replica that answers as a node hides no node, is none, and writes nothing on the terminal of an operator', async () => {
+    const status = (node: string, rest: object): string =>
+      JSON.stringify({ node, role: 'node', state: 'following', epoch: 1, sequence: 1, dropped: 0, ...rest });
+    node.subscribe('rb.venue.status', ({ reply }) => node.publish(reply ?? '', status('a', { state: 'leading' })));
+    await node.flush();
+    const lies = { state: 'leading', epoch: 99, dropped: 7, version: '\u001b[2J' };
+    // A connection answers a question once.
+    const answers = [
+      status('a', lies),
+      status('b', lies),
+      status('\u001b[2J', {}),
+      status('c', { state: 'sound' }),
+      status('d', { hash: 'x'.repeat(100_000) }),
+      'x',
+    ];
+    const foes = await Promise.all(answers.map(() => PlainNats.open(servers.addresses[2] ?? '', 'replica')));
+    for (const [at, foe] of foes.entries()) {
+      for (const subject of ['rb.venue.status', 'rb.venue.replicas'])
+        foe.subscribe(subject, ({ reply }) => foe.publish(reply ?? '', answers[at] ?? ''));
+      await foe.flush();
+    }
+    await sleep(500);
+    const admin = await ClusterAdmin.connect({
+      ...{ cluster: 'venue', node: 'operator', servers: servers.addresses },
+      ...{ credentialsFile: servers.credentialsOf('node'), tls: null, dataVersion: '15' },
+    });
+    const { leader, members, isSound } = await admin.status();
+    await admin.close();
+    for (const foe of foes) foe.close();
+    assert.deepEqual(members.map((member) => [member.node, member.role, member.epoch, member.dropped]).sort(), [
+      ['a', 'node', 1, 0],
+      ['a', 'replica', 99, 0],
+      ['b', 'replica', 99, 0],
+    ]);
+    assert.deepEqual([leader, isSound], ['a', false], 'the node leads, and no standby follows');
+    assert.doesNotMatch(JSON.stringify(members), /\\u001b/);
+    for (const { errors } of foes) assert.equal(errors.length, 1, 'the question to nodes is not heard');
+  });
+
   test('nodes and replicas answer a question to all of them; a replica gets snapshots of books and the data of markets', async () => {
-    node.subscribe('rb.venue.status', ({ reply }) => node.publish(reply ?? '', 'a node'));
     node.subscribe('rb.venue.md.snapshot', ({ reply }) => node.publish(reply ?? '', 'a book'));
     await node.flush();
-    assert.deepEqual(
-      (await nodes.askStatus(500)).map((bytes) => Buffer.from(bytes).toString()),
-      ['a node'],
-      'without a replica',
-    );
+    assert.deepEqual(await nodes.askReplicas(500), [], 'without a replica');
+    assert.equal((await nodes.askStatus(500)).length, 1);
     const replicas = await Promise.all([0, 1].map((at) => PlainNats.open(servers.addresses[at] ?? '', 'replica')));
     const seen: string[] = [];
     for (const replica of replicas) {
-      replica.subscribe('rb.venue.status', ({ reply }) => replica.publish(reply ?? '', 'a replica'));
+      replica.subscribe('rb.venue.replicas', ({ reply }) => replica.publish(reply ?? '', 'a replica'));
       replica.subscribe('rb.venue.md.1.book', ({ data }) => seen.push(data));
       await replica.flush();
     }
     await sleep(500);
-    assert.deepEqual((await nodes.askStatus(500)).map((bytes) => Buffer.from(bytes).toString()).sort(), [
-      'a node',
-      'a replica',
-      'a replica',
-    ]);
+    const answers = (await nodes.askReplicas(500)).map((bytes) => Buffer.from(bytes).toString());
+    assert.deepEqual(answers, ['a replica', 'a replica']);
     const [replica] = replicas;
     assert.ok(replica !== undefined);
     replica.subscribe('_INBOX.own', ({ data }) => seen.push(data));
