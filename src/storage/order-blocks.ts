@@ -29,7 +29,7 @@ import { type KeyWriter, keyWriter, TABLE } from './key-layout.ts';
 import { encodeRun, type FinishedEntry } from './runs.ts';
 
 /** This number of orders, the frame of their block and the header of its page fill a page. */
-const ORDERS_PER_BLOCK = 14;
+const ORDERS_PER_BLOCK = 13;
 /** Version and count. */
 const HEAD_BYTES = 5;
 const COUNT_AT = 1;

@@ -134,7 +134,7 @@ suite('blocks of finished orders', () => {
 
   test('in whatever order orders are read, each is found, and a block in the place of another is not taken for it', async () => {
     const store = new CheckpointStore();
-    const rows = Array.from({ length: 80 * 14 }, (_, index) => order(index + 1));
+    const rows = Array.from({ length: 80 * 13 }, (_, index) => order(index + 1));
     store.checkpoint(finished(rows));
     const blocks = blocksOf(store);
     assert.equal(blocks.length, 80, 'more than are kept');
