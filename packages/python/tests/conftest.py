@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import httpx
 import pytest
 
 from ringbook.replies import Market, MarketFeeSchedule
 from ringbook.units import to_raw
 
 _READY_S = 60.0
+_OPERATOR_TOKEN = "ringbook-dev"
 
 
 @dataclass
@@ -56,6 +58,15 @@ class Node:
         timer.cancel()
         assert '"ready"' in line, "".join(errors)
         self._drain(self.process.stdout, [])
+        self._lift_budgets()
+
+    def _lift_budgets(self) -> None:
+        """Tests ask for more than a user does; the token is that of the dev profile."""
+        lifted = {"units_per_second": 1_000_000_000}
+        limits = {"default": lifted, "market_maker": lifted, "global": lifted}
+        headers = {"authorization": f"Bearer {_OPERATOR_TOKEN}"}
+        url = f"http://127.0.0.1:{self.ports['OPS']}/operator/rate-limits"
+        httpx.put(url, json=limits, headers=headers, timeout=10).raise_for_status()
 
     def kill(self) -> None:
         if self.process is not None:
