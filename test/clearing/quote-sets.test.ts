@@ -100,8 +100,17 @@ suite('quote sets in clearing', () => {
       lastNumber: 1,
     });
     assert.deepEqual([of.order(entry)?.quantity, of.order(entry)?.filledQuantity], [9, 4]);
-    assert.equal(effectsOf(of.match(entry, taker, 5), 'fillConfirmed').length, 1);
+    assert.equal(effectsOf(of.match(entry, taker, 3), 'fillConfirmed').length, 1);
     assert.equal(of.setsVerified, 2, 'each revision has its own signature');
+    // Another text covers other lots.
+    apply(of, {
+      revisionNs: T0 + 3n,
+      bids: [[PRICE, 8]],
+      asks: [],
+      changes: [['resized', BID, PRICE, 8, entry]],
+      lastNumber: 1,
+    });
+    assert.equal(effectsOf(of.match(entry, taker, 8), 'fillConfirmed').length, 1);
     assert.equal(of.order(entry), undefined, 'it is filled');
   });
 
