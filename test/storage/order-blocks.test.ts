@@ -145,9 +145,9 @@ suite('blocks of finished orders', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: last }), { minLength: 50, maxLength: 300 }), (sequences) => {
         for (const sequence of sequences) {
-          const place = sequence - ((sequence - 1) % 14);
+          const place = sequence - ((sequence - 1) % 13);
           assert.deepEqual(find(place, sequence), rows[sequence - 1]);
-          assert.equal(find(place, sequence + 14), null, 'it is in another block');
+          assert.equal(find(place, sequence + 13), null, 'it is in another block');
         }
       }),
       propertyParameters(5),
