@@ -10,7 +10,7 @@ import { leanShapes } from '../../packaging/lean-shapes.ts';
 const OF_NODE = resolve('dist/src/codec/shapes');
 const OF_PACKAGE = resolve('packages/client/dist/codec/shapes');
 /** Of the whole SDK, minified, with the packages that it needs but \`ws\`. */
-const BUNDLE_BYTES_MAX = 215_000;
+const BUNDLE_BYTES_MAX = 230_000;
 
 const names = readdirSync(OF_PACKAGE).filter((name) => name.endsWith('-shapes.js') || name === 'shape-kit.js');
 
@@ -57,7 +57,7 @@ suite('the shapes of the package', () => {
     assert.equal(leanShapes(lean), lean, 'a second time');
   });
 
-  test('the SDK, bundled and minified, takes less than 215 kB, and its bundle has no shape that it does not use', async () => {
+  test('the SDK, bundled and minified, takes less than 230 kB, and its bundle has no shape that it does not use', async () => {
     const { outputFiles } = await build({
       entryPoints: [resolve('packages/client/dist/client/sdk.js')],
       bundle: true,
