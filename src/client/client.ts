@@ -14,7 +14,7 @@
 
 import type { SessionScope } from '../codec/action-types.ts';
 import type { JsonValue } from '../codec/json-tree.ts';
-import type { ProtectionState } from '../codec/shapes/protection-shapes.ts';
+import type { ProtectionState } from '../codec/reply-types.ts';
 import type { Signatures } from '../codec/signatures.ts';
 import type { AssetId, UserId } from '../core/ids.ts';
 import { AccountClient } from './account.ts';

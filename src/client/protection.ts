@@ -1,6 +1,7 @@
 /** Protection groups of a market maker: limits of what a group of orders may trade (MMP-01). */
 import type { JsonValue } from '../codec/json-tree.ts';
-import { PROTECTION, PROTECTIONS, type ProtectionState } from '../codec/shapes/protection-shapes.ts';
+import type { ProtectionState } from '../codec/reply-types.ts';
+import { PROTECTION, PROTECTIONS } from '../codec/shapes/protection-shapes.ts';
 import { replyReader } from './reply-reader.ts';
 
 /** Limits of a group; what is left out is no limit, but one of the three is given. Amounts are decimals, as `0.25`. */

@@ -42,7 +42,7 @@ export { movePrice, priceOnTick, quantityInLots, ticksBetween } from './ticks.ts
 // biome-ignore-end lint/performance/noBarrelFile: the root of a published package
 
 export type * from '../codec/json-tree.ts';
-export type { ProtectionState } from '../codec/shapes/protection-shapes.ts';
+export type { ProtectionState } from '../codec/reply-types.ts';
 export type { Signatures, SignerKey, SignerScheme } from '../codec/signatures.ts';
 export type { AssetId, UserId } from '../core/ids.ts';
 export type * from './account.ts';

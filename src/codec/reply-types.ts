@@ -405,3 +405,17 @@ export interface ApprovalReply {
   readonly inner: { readonly nonce: number; readonly signature: string };
   readonly expiry: number;
 }
+
+/** A protection group as its user sees it. */
+export interface ProtectionState {
+  readonly group: string;
+  readonly windowMs: number;
+  readonly frozenMs: number;
+  readonly maxFills: number | null;
+  readonly maxQuantity: string | null;
+  readonly maxNotional: string | null;
+  readonly minFillNotional: string;
+  readonly liveOrders: number;
+  readonly isFrozen: boolean;
+  readonly frozenUntilNs: bigint | null;
+}

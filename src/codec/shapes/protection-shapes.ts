@@ -6,6 +6,7 @@ import {
   PROTECTION_WINDOW_MS_MAX,
   PROTECTION_WINDOW_MS_MIN,
 } from '../../core/limits.ts';
+import type { ProtectionState } from '../reply-types.ts';
 import {
   COUNT,
   DECIMAL,
@@ -29,20 +30,6 @@ interface ProtectionRead {
   readonly maxQuantity: string | null;
   readonly maxNotional: string | null;
   readonly minFillNotional: string | null;
-}
-
-/** A group as its user sees it. */
-export interface ProtectionState {
-  readonly group: string;
-  readonly windowMs: number;
-  readonly frozenMs: number;
-  readonly maxFills: number | null;
-  readonly maxQuantity: string | null;
-  readonly maxNotional: string | null;
-  readonly minFillNotional: string;
-  readonly liveOrders: number;
-  readonly isFrozen: boolean;
-  readonly frozenUntilNs: bigint | null;
 }
 
 /** The name of a group, in paths and bodies that are not signed. */
