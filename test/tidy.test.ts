@@ -26,7 +26,7 @@ const TABLE: Readonly<Record<string, Module>> = {
     modules: ['core', 'runtime', 'schema', 'codec'],
     packages: ['node:', '@noble/hashes', 'sodium-native', 'tiny-secp256k1', 'piscina'],
   },
-  codec: { modules: CORE, packages: ['@sinclair/typebox'] },
+  codec: { modules: CORE, packages: ['@sinclair/typebox', 'flatbuffers'] },
   order: { modules: ['core', 'runtime', 'schema'], packages: [] },
   risk: { modules: ['core', 'schema', 'order'], packages: [] },
   clearing: { modules: [...BASE, 'codec', 'order', 'risk'], packages: ['@noble/hashes', 'node:crypto'] },

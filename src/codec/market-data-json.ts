@@ -166,6 +166,6 @@ export function openInterestJson({ assetId }: MarketText, interest: InterestFigu
   );
 }
 
-function volumeText(market: MarketText, volume: bigint): string {
+export function volumeText(market: MarketText, volume: bigint): string {
   return formatScaled(volume, market.priceDecimals + market.quantityDecimals);
 }

@@ -36,8 +36,15 @@ interface FrameHead {
   readonly timestampNs: TimestampNs;
 }
 
+/** A frame that is made once for all its readers. */
+export interface NumberedFrame {
+  readonly byteLength: number;
+  /** The bytes for a reader whose number this is; valid until the next call. */
+  of(sequence: number): Uint8Array;
+}
+
 /** A frame for all subscriptions, each with its own sequence. The bytes of `of` are valid until the next call. */
-export class SequencedFrame {
+export class SequencedFrame implements NumberedFrame {
   readonly #bytes: Buffer;
   readonly #headLength: number;
   #digits = 1;

@@ -10,8 +10,12 @@
  * What one socket sends and misses is in subscribed-socket.ts, what frames carry in subscription-data.ts, the reading of
  * frames of clients in subscription-reader.ts.
  */
-import { tickerJson } from '../codec/market-data-json.ts';
-import { type ItemError, type SequencedFrame, subscriptionsFrame } from '../codec/subscription-frames.ts';
+import {
+  type ItemError,
+  type NumberedFrame,
+  type SequencedFrame,
+  subscriptionsFrame,
+} from '../codec/subscription-frames.ts';
 import type { SubscribedChannel, SubscriptionItem, SubscriptionOptions } from '../codec/subscription-requests.ts';
 import { must } from '../core/assert.ts';
 import { type AssetId, parseAssetId } from '../core/ids.ts';
@@ -25,9 +29,10 @@ import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import type { MarketData } from '../market-data/market-data.ts';
 import type { AddressGate } from './address-gate.ts';
 import { chargeRead, timesOfBytes } from './mds-reads.ts';
+import { choosesBinaryData } from './oms-session.ts';
 import type { ReadingTurns } from './reading-turns.ts';
 import { DROPPED_BYTES, SubscribedSocket, Subscription } from './subscribed-socket.ts';
-import { ChannelData, itemsData, tradesData } from './subscription-data.ts';
+import { type BothForms, ChannelData, itemsData } from './subscription-data.ts';
 import { type ClientSocket, SUBSCRIPTION_FRAMES, SubscriptionReader } from './subscription-reader.ts';
 import type { EdgeObserver } from './uws-http.ts';
 import { type LagRule, MDS_LAG, type StreamRoute } from './uws-socket.ts';
@@ -108,7 +113,8 @@ export class MarketSubscriptions {
       pattern: '/ws',
       lag: SUBSCRIPTIONS_LAG,
       frames: SUBSCRIPTION_FRAMES,
-      admit: () => accepted(new SubscribedSocket()),
+      isMixed: true,
+      admit: (head) => accepted(new SubscribedSocket(choosesBinaryData(head))),
       opened: (socket) => {
         socket.data.opened(socket);
         socket.send(welcome);
@@ -145,7 +151,7 @@ export class MarketSubscriptions {
 
   ticker(market: MarketDefinition, ticker: QuotedTicker): void {
     const topic = this.#topic('ticker', market.assetId);
-    if (topic !== undefined) this.#replace('ticker', topic, tickerJson(market, ticker));
+    if (topic !== undefined) this.#replace(topic, this.#of.data.ticker(market, ticker));
   }
 
   /** Sends what was published since the last flush, each socket's in one write, and then the snapshots that are due. */
@@ -188,7 +194,7 @@ export class MarketSubscriptions {
     const best = this.#of.data.best(market);
     if (best.levels === topic.last) return;
     topic.last = best.levels;
-    this.#replace('bbo', topic, best.data);
+    this.#replace(topic, best.forms('update'));
   }
 
   #publishTrades(): void {
@@ -197,9 +203,10 @@ export class MarketSubscriptions {
       const topic = this.#topic('trades', market.assetId);
       if (topic === undefined) continue;
       for (let from = 0; from < trades.length; from += TRADES_PER_FRAME) {
-        const data = tradesData(market, trades.slice(from, from + TRADES_PER_FRAME));
-        const frame = this.#update('trades', topic, 0, data);
-        for (const subscription of topic.subscriptions) this.#add(subscription, frame);
+        const forms = this.#of.data.trades(market, trades.slice(from, from + TRADES_PER_FRAME));
+        for (const subscription of topic.subscriptions) {
+          this.#add(subscription, forms.in(subscription.socket.isBinary));
+        }
       }
     }
     this.#trades.clear();
@@ -213,21 +220,21 @@ export class MarketSubscriptions {
       const data = this.#of.data.prices(topic.assetId);
       if (data === topic.last) continue;
       topic.last = data;
-      this.#replace('prices', topic, data);
+      const frame = this.#update('prices', topic, 0, data);
+      this.#replace(topic, { in: () => frame });
     }
   }
 
-  #add(subscription: Subscription, frame: SequencedFrame): void {
+  #add(subscription: Subscription, frame: NumberedFrame): void {
     if (subscription.isDue) return;
     subscription.socket.add(subscription, frame);
     this.#touched.add(subscription.socket);
   }
 
-  #replace(name: 'bbo' | 'ticker' | 'prices', topic: Topic, data: string): void {
-    const frame = this.#update(name, topic, 0, data);
+  #replace(topic: Topic, forms: Pick<BothForms, 'in'>): void {
     for (const subscription of topic.subscriptions) {
       if (subscription.isDue) continue;
-      subscription.socket.replace(subscription, frame);
+      subscription.socket.replace(subscription, forms.in(subscription.socket.isBinary));
       this.#touched.add(subscription.socket);
     }
   }

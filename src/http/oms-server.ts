@@ -231,7 +231,13 @@ export class OmsServer {
       const isMultiplexed = there === '/ws';
       const lag = isMultiplexed ? SUBSCRIPTIONS_LAG : MDS_LAG;
       for (const pattern of bothPlaces(there)) {
-        this.#passedSockets.add({ pattern, there, lag, frames: isMultiplexed ? SUBSCRIPTION_FRAMES : undefined });
+        this.#passedSockets.add({
+          pattern,
+          there,
+          lag,
+          frames: isMultiplexed ? SUBSCRIPTION_FRAMES : undefined,
+          isMixed: isMultiplexed,
+        });
         // As at the market-data listener.
         if (there === '/trades/events') this.#routes.addPlainSocketGet(pattern, false);
       }

@@ -73,6 +73,11 @@ export function choosesBinary(head: RequestHead): boolean {
   return offeredBy(head).find((value, at) => value === BINARY_PROTOCOL || isV1Name(value, at)) === BINARY_PROTOCOL;
 }
 
+/** Whether the multiplexed market-data socket carries FlatBuffers: their name is the one that is selected, the first (BMD-01). */
+export function choosesBinaryData(head: RequestHead): boolean {
+  return selectSubprotocol(head.headers['sec-websocket-protocol']) === 'ringbook.md.fbs.v1';
+}
+
 /** @param at its place among the offered names; a credential is no name. */
 function isV1Name(value: string, at: number): boolean {
   if (value === V1_PROTOCOL) return true;

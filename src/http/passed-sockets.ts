@@ -108,6 +108,8 @@ interface PassedStream {
   /** The pattern that the other thread has for it. */
   readonly there: string;
   readonly lag: LagRule;
+  /** As of a SocketRoute. */
+  readonly isMixed?: boolean;
   /** The rule of a stream that reads frames of its client. */
   readonly frames?: FrameRule | undefined;
 }
@@ -136,7 +138,7 @@ export class PassedSockets {
   }
 
   /** Registers a stream; before `seal()`. */
-  add({ pattern, there, lag, frames }: PassedStream): void {
+  add({ pattern, there, lag, frames, isMixed = false }: PassedStream): void {
     this.#hub.addRemote<PassedConnection>(
       {
         pattern,
@@ -146,6 +148,7 @@ export class PassedSockets {
         opened: (socket) => this.#open.set(socket.data.id, socket),
         closed: (socket) => this.#closed(socket),
         drained: (socket) => this.#planReport(socket),
+        isMixed,
         ...(frames === undefined
           ? {}
           : { frames, message: (socket, bytes, isBinary) => this.#pass(socket, bytes, isBinary) }),

@@ -12,7 +12,7 @@
  *   (3) Snapshots are made while at most HELD_BYTES are queued, so a reader never has more than one of them ahead.
  *   (4) Trades and klines are never dropped: a reader that falls too far behind is closed.
  */
-import type { SequencedFrame } from '../codec/subscription-frames.ts';
+import type { NumberedFrame } from '../codec/subscription-frames.ts';
 import type { SubscriptionOptions } from '../codec/subscription-requests.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { FrameHolder } from './frame-allowance.ts';
@@ -39,7 +39,7 @@ export class Subscription {
   /** Waits for its snapshot. */
   isDue = true;
   /** The newest update of a channel that keeps one. */
-  held: SequencedFrame | null = null;
+  held: NumberedFrame | null = null;
 
   constructor(
     socket: SubscribedSocket,
@@ -55,7 +55,7 @@ export class Subscription {
 
 interface QueuedUpdate {
   readonly subscription: Subscription;
-  readonly frame: SequencedFrame;
+  readonly frame: NumberedFrame;
 }
 
 export class SubscribedSocket implements FrameHolder {
@@ -66,11 +66,17 @@ export class SubscribedSocket implements FrameHolder {
   /** Frames that wait to be read. */
   readonly reading: WorkSource = new WorkSource();
   heldBytes = 0;
+  /** Its depth, bbo, trades and ticker are FlatBuffers (BMD-01). */
+  readonly isBinary: boolean;
   /** Named by its frames, below what costs a unit. */
   unpaidAssets = 0;
   readonly #queued: QueuedUpdate[] = [];
   readonly #held = new Set<Subscription>();
   #raw: StreamSocket<SubscribedSocket> | null = null;
+
+  constructor(isBinary = false) {
+    this.isBinary = isBinary;
+  }
 
   opened(raw: StreamSocket<SubscribedSocket>): void {
     this.#raw = raw;
@@ -87,12 +93,12 @@ export class SubscribedSocket implements FrameHolder {
   }
 
   /** Queues an update for the next flush. */
-  add(subscription: Subscription, frame: SequencedFrame): void {
+  add(subscription: Subscription, frame: NumberedFrame): void {
     this.#queued.push({ subscription, frame });
   }
 
   /** Queues an update that makes older ones obsolete; while its queue is long, the newest is kept. */
-  replace(subscription: Subscription, frame: SequencedFrame): void {
+  replace(subscription: Subscription, frame: NumberedFrame): void {
     const hasRoom = this.backlogBytes <= HELD_BYTES;
     // mutant: newest-only
     subscription.held = hasRoom ? null : frame;
@@ -134,13 +140,13 @@ export class SubscribedSocket implements FrameHolder {
   }
 
   /** Sends the frames of a snapshot. */
-  sendSnapshot(subscription: Subscription, frames: readonly SequencedFrame[]): void {
+  sendSnapshot(subscription: Subscription, frames: readonly NumberedFrame[]): void {
     subscription.isDue = false;
     subscription.updates = 0;
     this.due.delete(subscription);
     this.#raw?.sendEach(frames.length, (index) => {
       subscription.sequence += 1;
-      return (frames[index] as SequencedFrame).of(subscription.sequence);
+      return (frames[index] as NumberedFrame).of(subscription.sequence);
     });
   }
 

@@ -59,6 +59,7 @@ const KEPT_DENOMINATOR = 8;
 const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_MAX;
 /** The server closes on a longer message without a close frame; messages between the two limits get 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
+const BRACE = 0x7b;
 const NO_STREAM: Reject = reject('NOT_FOUND', 'no such path');
 const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
 /** RFC 6455 4.1. */
@@ -102,6 +103,8 @@ interface SocketRoute<T> {
   message?(socket: StreamSocket<T>, bytes: Uint8Array, isBinary: boolean): void;
   /** Reply to the text `{"type":"ping"}` on one-way streams (WS-09); by default the v0 form. */
   pong?(socket: StreamSocket<T>): Uint8Array;
+  /** Its frames are text where they begin with a brace, as all JSON objects do, and binary otherwise; all text unless given. */
+  readonly isMixed?: boolean;
   /** Whether its frames are binary; text unless given. */
   isBinary?(data: T): boolean;
   /** The user of its session; by default none. */
@@ -369,7 +372,8 @@ export class StreamSocket<T> {
   /** @returns false when the server dropped the frame. */
   #hand(raw: SocketPath, frame: Uint8Array): boolean {
     assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
-    const result = raw.send(frame, this.#isBinary, false);
+    const isBinary = this.#isBinary || (this.#route.isMixed === true && frame[0] !== BRACE);
+    const result = raw.send(frame, isBinary, false);
     if (result === 2) return false;
     this.#backlog.add(frame.byteLength);
     return true;
