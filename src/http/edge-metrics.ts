@@ -29,7 +29,9 @@ const KIND_OF_SEGMENT: ReadonlyMap<string, ReadKind> = new Map([
   ['tickers', 'tickers'],
   ['openinterest', 'tickers'],
   ['orders', 'orders'],
-  ...['account', 'inventory', 'limits', 'margin', 'multisig', 'positions', 'settlement', 'solvency'].map(ofAccount),
+  ...['account', 'inventory', 'limits', 'margin', 'multisig', 'positions', 'sessions', 'settlement', 'solvency'].map(
+    ofAccount,
+  ),
   ...['sub-accounts', 'withdrawal'].map(ofAccount),
   ['nonce', 'system'],
   ['system', 'system'],

@@ -308,6 +308,7 @@ suite('REST', () => {
         pendingTradingFees: '0',
         isReduceOnly: false,
         goodUntilNs: null,
+        quoteSetId: null,
         status: 'PartiallyFilled',
         timestampNs: 1_770_000_000_001_000_000n,
       });

@@ -1,4 +1,4 @@
-// tier: quick, 5 s
+// tier: full, 5 s
 /** Market data as FlatBuffers beside its text form, on both listeners of a whole node, read by the package `flatbuffers` (BMD-01, BMD-02). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

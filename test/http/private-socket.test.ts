@@ -1,4 +1,4 @@
-// tier: quick, 12 s
+// tier: full, 12 s
 /** The private socket: authentication, snapshots, updates, resumption, and what happens to hostile and silent clients (PRV-01 to PRV-03). */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

@@ -477,6 +477,15 @@ function readTaggedOrder(tag: string, reader: MemberReader, publishedNs: bigint)
         triggerPrice: reader.integer('trigger_price', 0, SAFE_MAX),
         quantity: reader.has('quantity') ? reader.integer('quantity', 0, SAFE_MAX) : null,
       };
+    case 'ProtectionTriggered':
+      return {
+        kind: tag,
+        assetId: reader.string('asset_id'),
+        group: reader.string('group'),
+        limit: reader.string('limit'),
+        frozenUntilNs: reader.isNull('frozen_until_ns') ? null : reader.u64('frozen_until_ns'),
+        timestampNs: reader.u64('timestamp_ns'),
+      };
     case 'CreateFailed':
     case 'ReplaceFailed':
     case 'CancelFailed':

@@ -2927,6 +2927,12 @@ const QUOTE_SETS: readonly Mutant[] = [
     caughtBy: 'test/node/quote-sets',
   },
   {
+    breaks: 'a rollback of a revision before the one in force restores nothing to its price (QTE-07)',
+    site: 'rollback-of-an-earlier-revision',
+    change: condition('set === undefined'),
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
     breaks: 'an entry keeps its place over a restart (QTE-08)',
     site: 'entry-keeps-its-place',
     change: assigns('order.row.orderSequence'),
