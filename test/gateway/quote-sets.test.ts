@@ -289,6 +289,20 @@ suite('what quote sets hold', () => {
     assert.equal(codeOf(world.send([[100_000, 100]], [], null, { setId: 'e' })), 'TOO_MANY_QUOTES');
   });
 
+  test('QTE-09: 16 revisions of a set may be on their way; one more is refused and holds nothing', () => {
+    const world = new World();
+    const ONE_SET: Side2 = [[200_000, 100]];
+    for (let count = 0; count < 16; count += 1) mustPass(world.send(ONE_SET, []));
+    const held = world.held(ALICE, USD);
+    assert.equal(codeOf(world.send(ONE_SET, [])), 'SERVICE_UNAVAILABLE');
+    assert.equal(world.held(ALICE, USD), held);
+    world.take();
+    world.deliver();
+    mustPass(world.send(ONE_SET, []));
+    world.settle();
+    assert.equal(world.held(ALICE, USD), world.expected(SIDE.buy));
+  });
+
   test('QTE-01: figures of what adds are those of an order, of what stays they are not looked at', () => {
     const world = new World();
     assert.equal(codeOf(world.send([[200_001, 100]], [])), 'INVALID_ORDER');

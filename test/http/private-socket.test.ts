@@ -217,6 +217,23 @@ suite('the private socket', () => {
     assert.ok(performance.now() - sinceMs > 4_500);
   });
 
+  test('PRV-02: 1,024 sockets may wait for their first frame; one more is 503, one with credentials is not', async () => {
+    const waiting: SocketReader[] = [];
+    const first = await SocketReader.open(listener.port, '/user/ws');
+    while (waiting.length < 1_023) {
+      const some = Array.from({ length: 93 }, () => SocketReader.open(listener.port, '/user/ws'));
+      waiting.push(...(await Promise.all(some)));
+    }
+    const refused = await askUpgrade(listener.port, '/user/ws', {});
+    assert.equal(refused.status, 503);
+    const mine = await open();
+    send(first, { type: 'auth', user_id: ALICE, token: oms.token(ALICE) });
+    assert.equal(await first.frame(), WELCOME);
+    const next = await SocketReader.open(listener.port, '/user/ws');
+    for (const { socket } of [...waiting, first, mine, next]) socket.terminate();
+    await eventually(() => listener.server.streams.countAll(ALICE) === 0);
+  });
+
   test('PRV-03: at the cap the new socket is 429; silent ones without a pong are closed, those that answer and /control stay', async () => {
     oms.cap = 3;
     const headers = as();
