@@ -189,6 +189,23 @@ suite('quote sets', () => {
     assert.deepEqual(await resting(), []);
   });
 
+  for (const [what, path] of [
+    ['all', ''],
+    ['the set', '?quote_set_id=mm'],
+  ] as const)
+    test(`QTE-09: a cancel of ${what} raises the mark of a set of which nothing rests any more`, async () => {
+      await put({ bids: [[190_000, 1_000]] });
+      assert.equal((await taker.create({ side: 'Sell', price: 190_000, quantity: 1_000 })).status, 200);
+      await node.rest();
+      assert.deepEqual(await resting(), []);
+      const revision = maker.nowNs();
+      await node.advance(1_000_000n);
+      assert.equal((await maker.send('DELETE', `/orders/cancel-all${path}`, '')).status, 202);
+      await node.rest();
+      assert.equal(toldBy(await send({ bids: [[190_000, 1_000]], revision })), '400 REQUEST_TOO_OLD');
+      assert.deepEqual(await resting(), []);
+    });
+
   test('QTE-10: five sets are one too many', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await put({ id, bids: [[180_000, 1_000]] });
     assert.equal(toldBy(await send({ id: 'e', bids: [[180_000, 1_000]] })), '409 TOO_MANY_QUOTES');

@@ -303,6 +303,30 @@ suite('what quote sets hold', () => {
     assert.equal(world.held(ALICE, USD), world.expected(SIDE.buy));
   });
 
+  test('QTE-10: what a set on its way takes away is added, and paid for, by the one behind it', () => {
+    const world = new World();
+    const bids: Side2 = [
+      [200_000, 100],
+      [199_995, 200],
+    ];
+    mustPass(world.send(bids, []));
+    world.settle();
+    const { quotes } = world.manager.requests;
+    const priced = (): number => quotes.priced(setRequest(bids, [], { revisionNs: (NOW + 1n) as TimestampNs }), ALICE);
+    assert.equal(priced(), 0, 'it rests');
+    mustPass(world.send([[200_000, 100]], []));
+    assert.equal(priced(), 2, 'a price is on its way out');
+    world.settle();
+    mustPass(world.send(bids, []));
+    world.settle();
+    mustPass(world.send([], []));
+    assert.equal(priced(), 2, 'all of it is on its way out');
+    const refused = mustPass(world.send(bids, [], BUSY));
+    assert.equal(refused.onlyTakes, true, 'what may not be added is not');
+    world.settle();
+    assert.equal(world.held(ALICE, USD), 0n);
+  });
+
   test('QTE-01: figures of what adds are those of an order, of what stays they are not looked at', () => {
     const world = new World();
     assert.equal(codeOf(world.send([[200_001, 100]], [])), 'INVALID_ORDER');

@@ -2819,6 +2819,12 @@ const QUOTE_SETS: readonly Mutant[] = [
     caughtBy: 'test/matching/quote-sets',
   },
   {
+    breaks: 'what the revision in front of it takes away is added by the next one (QTE-10)',
+    site: 'adds-behind-a-revision',
+    change: swap(/left === null/, 'true'),
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
     breaks: 'no revision up to the high-water mark is applied (QTE-09)',
     site: 'revision-above-mark',
     change: condition('false'),

@@ -475,15 +475,19 @@ export class OrderEntry {
   }
 
   /**
-   * Ends a set of which something may live, and raises its mark (QTE-09).
+   * Ends a set that its market may have, and raises its mark (QTE-09): also one of which nothing rests any more.
    *
    * @param done called when the market has ended it.
    * @returns false: the ring is full, or its market is not open.
    */
-  endQuoteSet({ user, market, setId, isLive }: LiveQuoteSet, end: OrderEnd, done: (() => void) | null = null): boolean {
+  endQuoteSet(
+    { user, market, setId, isKnown }: LiveQuoteSet,
+    end: OrderEnd,
+    done: (() => void) | null = null,
+  ): boolean {
     const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
     const { marketIndex } = market.definition;
-    if (!isLive) {
+    if (!isKnown) {
       done?.();
       return true;
     }
@@ -849,7 +853,7 @@ export class OrderEntry {
   ): Reject | null {
     const { requests } = this.#parts;
     const { user, assetId, side, beforeNs, protectionGroup, quoteSetId = '', end = ORDER_END.userRequested } = request;
-    const sets = requests.liveSets(user, markets, quoteSetId);
+    const sets = requests.knownSets(user, markets, quoteSetId);
     const isWhole = side === undefined && beforeNs === null && protectionGroup === undefined;
     if (!isWhole) {
       const orderIds = requests.entriesOf(sets, request);
@@ -861,9 +865,9 @@ export class OrderEntry {
         EndQuoteSet.bytes,
       ) ?? (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
-    for (const set of sets) this.endQuoteSet(set, end);
+    const done = stored === null ? null : this.#doneOf(sets.length, request, stored);
+    for (const set of sets) this.endQuoteSet(set, end, done);
     hops?.sent(0);
-    if (stored !== null) this.#doneOf(0, request, stored);
     return null;
   }
 

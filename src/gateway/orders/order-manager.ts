@@ -149,7 +149,7 @@ export class OrderManager {
       inFlight: () => margin.reductions.onTheWay,
       cleared: (account) => sink.accountCleared(account),
       setsOf: ({ user, subAccount }) =>
-        [...this.sets.ofUser(user)].filter((set) => set.isLive && set.subAccount === subAccount),
+        [...this.sets.ofUser(user)].filter((set) => set.isKnown && set.subAccount === subAccount),
       endSet: (set, clearing) => sink.endQuoteSet(set, () => clearing.answered()),
     });
     this.setAsides = new SetAsides(accounts, holds, margin.accounts);

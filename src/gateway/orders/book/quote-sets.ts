@@ -80,6 +80,11 @@ export class LiveQuoteSet {
     return this.waiting.length > 0 || hasResting(this.buys) || hasResting(this.sells);
   }
 
+  /** Whether its market may have it, and a mark of it: also when nothing of it rests any more. */
+  get isKnown(): boolean {
+    return this.waiting.length > 0 || this.slot !== 0;
+  }
+
   /** What a new revision has to be above. */
   get newestNs(): TimestampNs {
     const last = this.waiting.at(-1)?.revisionNs ?? NO_TIME;
@@ -105,17 +110,18 @@ export interface QuoteAdds {
   readonly asks: readonly number[];
 }
 
-/** How a request differs from what rests. */
+/** How a request differs from what rests, and from what the set on its way in front of it leaves. */
 interface QuoteDifference {
-  /** Null: nothing. */
+  /** Null: nothing. What that set takes away is added again. */
   readonly adds: QuoteAdds | null;
   /** A price leaves, or a quantity is smaller. */
   readonly takes: boolean;
 }
 
 export function quoteDifferenceOf(set: LiveQuoteSet | undefined, { bids, asks }: WaitingQuotes): QuoteDifference {
-  const buys = sideDifference(set?.buys ?? null, bids);
-  const sells = sideDifference(set?.sells ?? null, asks);
+  const before = set?.waiting.at(-1);
+  const buys = sideDifference(set?.buys ?? null, bids, before?.bids ?? null);
+  const sells = sideDifference(set?.sells ?? null, asks, before?.asks ?? null);
   const hasAdds = buys.adds.length + sells.adds.length > 0;
   return { adds: hasAdds ? { bids: buys.adds, asks: sells.adds } : null, takes: buys.takes || sells.takes };
 }
@@ -123,7 +129,9 @@ export function quoteDifferenceOf(set: LiveQuoteSet | undefined, { bids, asks }:
 function sideDifference(
   side: LiveQuoteSide | null,
   entries: QuoteEntries,
+  before: QuoteEntries | null,
 ): { readonly adds: readonly number[]; readonly takes: boolean } {
+  const left = before === null ? null : lotsByPrice(before);
   const adds: number[] = [];
   let takes = false;
   let met = 0;
@@ -133,11 +141,19 @@ function sideDifference(
     const order = side?.entries.get(price);
     const rests = order === undefined ? 0 : restsOf(order);
     if (order !== undefined) met += 1;
-    if (quantity > rests) adds.push(price, quantity, rests);
-    else if (quantity < rests) takes = true;
+    // mutant: adds-behind-a-revision
+    const stays = left === null ? rests : Math.min(rests, left.get(price) ?? 0);
+    if (quantity > stays) adds.push(price, quantity, stays);
+    if (quantity < rests) takes = true;
   }
   if (side !== null && !takes && met < side.entries.size) takes = leaves(side, entries);
   return { adds, takes };
+}
+
+function lotsByPrice(entries: QuoteEntries): ReadonlyMap<number, number> {
+  const lots = new Map<number, number>();
+  for (let at = 0; at < entries.length; at += 2) lots.set(entries[at] as number, entries[at + 1] as number);
+  return lots;
 }
 
 /** Whether something rests at a price that is not in `entries`. */
@@ -178,11 +194,11 @@ export class LiveQuoteSets {
     return count;
   }
 
-  /** Markets in which a set of the user is on its way or rests. */
+  /** Markets in which a set of the user is on its way, rests, or has a mark. */
   *marketsOf(user: UserId): Generator<number, void, undefined> {
     for (const [marketIndex, { byId }] of this.#byUser.get(user) ?? [])
       for (const set of byId.values())
-        if (set.isLive) {
+        if (set.isKnown) {
           yield marketIndex;
           break;
         }

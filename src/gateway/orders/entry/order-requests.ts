@@ -547,16 +547,19 @@ export class OrderRequests {
   }
 
   /**
-   * Markets in which the user has an unfinished order, pending ones included. What is reserved for each in the same turn
+   * Markets in which the user has an unfinished order, pending ones included, or a quote set: also one of which nothing rests has
+   * a mark to raise (QTE-09). What is reserved for each in the same turn
    * passes.
    * @returns MARKET_NOT_FOUND, SERVICE_UNAVAILABLE.
    */
   checkCancelAll(wish: { readonly user: UserId; readonly assetId: AssetId | null }): Outcome<readonly MarketSlot[]> {
-    const { markets, orders, pending } = this.#parts;
+    const { markets, orders, pending, sets } = this.#parts;
     const only = this.#marketsOf(wish.assetId);
     if (!only.ok) return only;
-    const open = orders.openMarkets(wish.user).map((marketIndex) => markets.at(marketIndex));
-    const concerned = open.filter((market) => only.value.includes(market));
+    const open = new Set([...orders.openMarkets(wish.user), ...sets.marketsOf(wish.user)]);
+    const concerned = [...open]
+      .map((marketIndex) => markets.at(marketIndex))
+      .filter((market) => only.value.includes(market));
     return pending.hasRoomFor('cancelAll', concerned.length) ? accepted(concerned) : rejected(BUSY);
   }
 
@@ -571,10 +574,10 @@ export class OrderRequests {
     return slots;
   }
 
-  /** The sets of this id of which something may live, in these markets. */
-  liveSets(user: UserId, markets: readonly MarketSlot[], setId: string): readonly LiveQuoteSet[] {
+  /** The sets of this id that these markets may have. */
+  knownSets(user: UserId, markets: readonly MarketSlot[], setId: string): readonly LiveQuoteSet[] {
     const found = markets.map((market) => this.#parts.sets.find(user, market.definition.marketIndex, setId));
-    return found.filter((set) => set?.isLive === true) as LiveQuoteSet[];
+    return found.filter((set) => set?.isKnown === true) as LiveQuoteSet[];
   }
 
   /** The ids of entries of these sets within further bounds. */
