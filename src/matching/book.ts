@@ -309,11 +309,15 @@ export class Book {
         indexes[kept] = index;
         sequences[kept] = sequences[at] as number;
         kept += 1;
-      } else if (orders.sequenceOf(index) === sequences[at] && orders.stateOf(index) === ORDER_STATE.filled) {
-        // mutant: out-entry
-        quoteSets.setOut(index);
-        dropped?.(index);
+        continue;
       }
+      const state = orders.stateOf(index);
+      const isWanted = state === ORDER_STATE.filled || state === ORDER_STATE.filledCancelPending;
+      if (orders.sequenceOf(index) !== sequences[at] || !isWanted) continue;
+      // mutant: out-entry
+      quoteSets.setOut(index);
+      // One with a pending cancel ends with it; that was published.
+      if (state === ORDER_STATE.filled) dropped?.(index);
     }
     side.count = kept;
   }

@@ -223,6 +223,11 @@ export class OrderRecords {
     return (((this.words[index + TERMS] as number) >> 1) & 7) as Tif;
   }
 
+  setTif(index: number, tif: Tif): void {
+    const at = index + TERMS;
+    this.words[at] = ((this.words[at] as number) & ~(7 << 1)) | (tif << 1);
+  }
+
   kindOf(index: number): OrderKind {
     return (((this.words[index + TERMS] as number) >> 4) & 15) as OrderKind;
   }

@@ -374,6 +374,8 @@ export class QuoteSets {
         const index = plan.orders[at] as number;
         if (index === NONE) continue;
         book.orders.setCreation(index, command.revisionHigh, command.revisionLow);
+        book.orders.setTimestamp(index, command.revisionHigh, command.revisionLow);
+        book.orders.setTif(index, tifOf(command));
         book.orders.setExpiry(index, this.#terms.expiryHigh, this.#terms.expiryLow);
         book.expiries.change(index);
         this.#join(index, group);
@@ -454,7 +456,7 @@ export class QuoteSets {
     const bytes = this.#nextId(set);
     const terms = this.#terms;
     terms.side = side;
-    terms.tif = command.goodUntilHigh === 0 && command.goodUntilLow === 0 ? TIF.gtc : TIF.gtd;
+    terms.tif = tifOf(command);
     terms.flags = command.flags;
     terms.subAccount = command.subAccount;
     terms.price = price;
@@ -520,6 +522,10 @@ export class QuoteSets {
 /** Whether `a` is nearer to the market than `b`. */
 function isBetter(side: Side, a: number, b: number): boolean {
   return side === SIDE.buy ? a > b : a < b;
+}
+
+function tifOf({ goodUntilHigh, goodUntilLow }: QuoteSetCommand): (typeof TIF)['gtc'] | (typeof TIF)['gtd'] {
+  return goodUntilHigh === 0 && goodUntilLow === 0 ? TIF.gtc : TIF.gtd;
 }
 
 function countOf({ bids, asks }: QuoteSetCommand, side: Side): number {

@@ -271,6 +271,33 @@ suite('quote sets', () => {
     }
   });
 
+  test('QTE-07: an entry with a pending cancel ends when its fill is rolled back, whatever became of its set meanwhile', () => {
+    const { counterpartyAtFault, insufficientInventory } = ROLLBACK_REASON;
+    for (const isReplaced of [false, true]) {
+      const fixture = started();
+      const [old] = only(fixture.sell('s', 5, 100, { user: 'eve' }), 'matched');
+      if (isReplaced) {
+        fixture.cancel('mm:1');
+        fixture.quotes([[99, 5]], [], { boughtSeen: 5 });
+      } else fixture.cancelAll();
+      const told = fixture.rollback(old, counterpartyAtFault, insufficientInventory);
+      assert.ok(
+        ends(told).some((end) => JSON.stringify(end) === '[2,"UserRequested",5]'),
+        `${isReplaced}`,
+      );
+      assert.deepEqual(fixture.levels(BUY), isReplaced ? [[99, 5]] : []);
+    }
+  });
+
+  test('QTE-02: entries that are kept with other terms count as made at the new revision', () => {
+    const fixture = started();
+    fixture.quotes([[100, 5]], [], { maxFeeRate: 200, goodUntilNs: START_NS + LIFE_NS / 2n });
+    fixture.wait(1n);
+    fixture.quotes([[100, 5]], [], { maxFeeRate: 300, goodUntilNs: START_NS + LIFE_NS / 3n });
+    assert.deepEqual(ends(fixture.cancelAll({ beforeNs: fixture.nowNs })), []);
+    assert.deepEqual(ends(fixture.cancelAll({ beforeNs: fixture.nowNs + 1n })), [[2, 'UserRequested', 5]]);
+  });
+
   test('QTE-07: what is kept with undecided fills is named with what rests of it', () => {
     const fixture = started();
     fixture.sell('s', 4, 100, { user: 'eve' });

@@ -8,6 +8,7 @@ import {
   MARKET_STATUS,
   type MarketStatus,
   ORDER_END,
+  ORDER_FLAG,
   TRIGGER_STATE,
   type TriggerState,
 } from '../../src/core/order-terms.ts';
@@ -26,6 +27,7 @@ import {
   type Terms,
   type Told,
 } from './market-recorder.ts';
+import { endOfSets, quoteSet } from './quote-fixture.ts';
 import {
   type Durable,
   durable,
@@ -37,6 +39,7 @@ import {
 } from './reference-book.ts';
 import { canRest, type ReferenceOrder, type ReferenceTrade } from './reference-order.ts';
 import type { ReferenceProtection } from './reference-protection.ts';
+import type { ReferenceQuoteCommand, ReferenceQuoteSet } from './reference-quotes.ts';
 import type { ReferenceLimits } from './reference-state.ts';
 
 const EVERY = { sideOnly: 0, protectionGroup: 0 } as const;
@@ -175,6 +178,22 @@ export class MarketPair {
     };
     this.#call((engine) => engine.cancelAll(command));
     this.reference.cancelAll({ ...named, beforeNs, end });
+    return this.compare();
+  }
+
+  applyQuotes(terms: ReferenceQuoteCommand): Told[] {
+    const command = quoteSet(terms);
+    this.#call((engine) => engine.applyQuoteSet(command));
+    this.reference.applyQuotes(terms);
+    return this.compare();
+  }
+
+  /** @param name '': every set of the user. */
+  endQuotes(user: string, name: string, end: OrderEnd = ORDER_END.userRequested): Told[] {
+    const { requestId, receivedNs } = this.named(user, name);
+    const command = { ...endOfSets(user, name, { receivedNs, end }), requestId };
+    this.#call((engine) => engine.endQuoteSets(command));
+    this.reference.endQuotes({ user, name, requestId, receivedNs, end });
     return this.compare();
   }
 
@@ -371,7 +390,7 @@ export class MarketPair {
   /** An engine with everything that was kept, before its restore is finished. */
   #rebuilt(
     recorder: MarketRecorder,
-    { orders, remembered, rules, watermarks, groups }: Kept,
+    { orders, remembered, rules, watermarks, groups, sets }: Kept,
     backwards: boolean,
   ): MarketEngine {
     const engine = this.#newEngine(recorder, 11);
@@ -387,6 +406,7 @@ export class MarketPair {
     }
     for (const { user, slot, terms, freeze } of groups)
       engine.restoreProtection({ ...keyOf(user, 'any'), slot, terms: terms as ReferenceProtection, freeze });
+    for (const set of sets) restoreSet(engine, set);
     const inOrder = [...orders];
     if (backwards) inOrder.reverse().sort((a, b) => Number(a.parent !== null) - Number(b.parent !== null));
     for (const order of inOrder) restore(engine, order);
@@ -437,6 +457,19 @@ function isSame(told: readonly Told[], expected: readonly Told[]): boolean {
   return true;
 }
 
+function restoreSet(engine: MarketEngine, set: ReferenceQuoteSet): void {
+  const { user, name, terms, slot, isOver, lastNumber, numberFloor } = set;
+  const { words, userAt, nameAt, nameBytes } = endOfSets(user, name, { receivedNs: 0n });
+  engine.restoreQuoteSet({
+    ...{ words, userAt, nameAt, nameBytes, slot, isOver, lastNumber, numberFloor, ...terms },
+    flags: ORDER_FLAG.postOnly | ORDER_FLAG.isSpot,
+    revisionNs: set.revisionNs as TimestampNs,
+    markNs: set.markNs as TimestampNs,
+    markFloorNs: set.markFloorNs as TimestampNs,
+    goodUntilNs: terms.goodUntilNs as TimestampNs,
+  });
+}
+
 function restore(engine: MarketEngine, order: ReferenceOrder): void {
   engine.restoreOrder({
     ...keyOf(order.user, order.orderId),
@@ -458,7 +491,7 @@ function restore(engine: MarketEngine, order: ReferenceOrder): void {
     triggerKind: order.triggerKind,
     triggerPrice: order.triggerPrice,
     parent: order.parent?.sequence ?? 0,
-    quoteSet: 0,
+    quoteSet: order.set?.slot ?? 0,
     creationHigh: highWord(order.creationNs),
     creationLow: lowWord(order.creationNs),
     timestampHigh: highWord(order.timestampNs),
@@ -476,6 +509,8 @@ function triggerStateOf({ state, activated }: ReferenceOrder): TriggerState {
 
 /** An event by its name and its members other than numbers. */
 function kindOf([name, , second, third, ...rest]: Told): string {
+  if (name === 'quotesEnded') return `${name} ${third}`;
+  if (name === 'quotesApplied') return `${name} ${rest[2]}`;
   if (name === 'ended' || name === 'createRefused') return `${name} ${third}`;
   if (name.endsWith('Refused')) return `${name} ${second}`;
   if (name === 'triggered') return `${name} ${rest[0] === 0 ? 'nothing' : 'lots'}`;

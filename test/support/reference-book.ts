@@ -29,6 +29,14 @@ import {
   type ReferenceTrade,
 } from './reference-order.ts';
 import { passGroup, type ReferenceGroup } from './reference-protection.ts';
+import {
+  applyQuotes,
+  endSet,
+  entriesOf,
+  isOldFill,
+  type ReferenceQuoteCommand,
+  type ReferenceQuoteSet,
+} from './reference-quotes.ts';
 import { isNamed, type Name, RAW_MAX, ReferenceUncrossing, type Remembered } from './reference-state.ts';
 
 interface Change extends Name {
@@ -153,6 +161,7 @@ export class ReferenceBook extends ReferenceUncrossing {
   #refusalOfReplace(order: ReferenceOrder | undefined, terms: ReferenceReplace): string | null {
     if (this.status !== MARKET_STATUS.active) return 'MARKET_HALTED';
     if (order === undefined || !isAlive(order)) return this.#whyNot(terms);
+    if (order.set !== null) return 'QUOTE_ENTRY';
     if (order.kind !== ORDER_KIND.limit) return 'INVALID_ORDER';
     const age = terms.timestampNs - order.timestampNs;
     if (age < 0n || (age === 0n && !this.#isSame(order, terms))) return 'REQUEST_TOO_OLD';
@@ -161,6 +170,27 @@ export class ReferenceBook extends ReferenceUncrossing {
     if (mayGrow(order) && quantity !== order.quantity) return 'INVALID_ORDER';
     const isTooMuch = quantity > order.quantity && order.parent !== null && !mayActivate(order.parent, quantity);
     return isTooMuch ? 'INVALID_ORDER' : null;
+  }
+
+  applyQuotes(command: ReferenceQuoteCommand): void {
+    this.uncross();
+    this.passTo(command.receivedNs);
+    applyQuotes(this, command);
+    this.tellLevels();
+  }
+
+  /** @param terms name '': every set of the user. */
+  endQuotes(terms: { user: string; name: string; requestId: number; receivedNs: bigint; end: OrderEnd }): void {
+    this.uncross();
+    this.passTo(terms.receivedNs);
+    const { user, name, requestId, receivedNs, end } = terms;
+    const meant = this.sets.filter((set) => set.user === user && (name === '' || name === set.name));
+    for (const set of meant) {
+      for (const order of entriesOf(this, set)) if (!this.meet(order)) this.#cancel(order, requestId, end);
+      endSet(this, set, receivedNs, end);
+    }
+    this.told.push(['quoteSetsEnded', requestId, name !== '' && meant.length === 0 ? 'ORDER_NOT_FOUND' : '']);
+    this.tellLevels();
   }
 
   #isSame(order: ReferenceOrder, terms: ReferenceReplace): boolean {
@@ -260,6 +290,11 @@ export class ReferenceBook extends ReferenceUncrossing {
       const isMeant = terms.end === ORDER_END.userRequested || isAlive(order);
       if (isOld && isMeant && !isNodeMade && this.#canBeCancelled(order) && !this.meet(order))
         this.#cancel(order, terms.requestId, terms.end);
+    }
+    const isAll = terms.beforeNs === 0n;
+    for (const set of this.sets.filter(({ user }) => user === terms.user)) {
+      const isOver = isAll && entriesOf(this, set).length === 0;
+      endSet(this, set, isAll ? terms.receivedNs : terms.beforeNs - 1n, isOver ? terms.end : 0);
     }
     this.told.push(['allCancelled', terms.requestId]);
     this.tellLevels();
@@ -406,10 +441,17 @@ export class ReferenceBook extends ReferenceUncrossing {
     const { state } = order;
     const wasResting = state === 'resting';
     const level = this.levelOf(order.side, order.price);
+    const isOld = isOldFill(order, trade.tradeId);
     order.filled -= trade.quantity;
     order.spent -= trade.quantity * BigInt(trade.price);
     const fault = isAtFault(order.fault) ? order.fault : reason;
-    if (state === 'ended') {
+    if (isOld) {
+      // What its set in force wants has nothing to do with it, unless the owner is at fault.
+      order.quantity -= trade.quantity;
+      order.activated -= trade.quantity;
+      if (state === 'filled') order.fault = fault;
+      else if (wasResting && isAtFault(reason)) this.end(order, ORDER_END.atFault, { faultReason: reason });
+    } else if (state === 'ended') {
       // Its end was published.
     } else if (!wasResting && left(order) === 0n) {
       // It wants no more, yet.
@@ -419,7 +461,8 @@ export class ReferenceBook extends ReferenceUncrossing {
     } else if (isAtFault(fault)) this.end(order, ORDER_END.atFault, { faultReason: fault });
     else if (!canRest(order)) {
       if (state === 'filled') this.end(order, ORDER_END.rolledBack);
-    } else if (!wasResting && this.isOver(order)) this.end(order, ORDER_END.marketMakerProtection);
+    } else if (order.isOut) this.end(order, ORDER_END.rolledBack);
+    else if (!wasResting && this.isOver(order)) this.end(order, ORDER_END.marketMakerProtection);
     else if (!wasResting && order.expiryNs <= nowNs) this.end(order, ORDER_END.expired);
     else {
       const back = wasResting ? trade.quantity : left(order);
@@ -500,6 +543,7 @@ function mayHaveTrigger(order: ReferenceOrder, terms: ReferenceReplace): boolean
 
 /** An amend lowers the total of a limit order, for the revision that it expects (wire-additions.md 4.3). */
 function refusalOfAmend(order: ReferenceOrder, { timestampNs, quantity, expectedNs }: ReferenceAmend): string | null {
+  if (order.set !== null) return 'QUOTE_ENTRY';
   if (order.revisionNs !== expectedNs) return 'ORDER_REVISION_MISMATCH';
   if (timestampNs <= order.timestampNs) return 'REQUEST_TOO_OLD';
   if (order.kind !== ORDER_KIND.limit || BigInt(quantity) >= order.quantity) return 'INVALID_ORDER';
@@ -516,25 +560,50 @@ export interface Durable {
   readonly remembered: Remembered[];
   /** As rows have them: without the fills. */
   readonly groups: ReferenceGroup[];
+  /** What is counted from the start on begins anew. */
+  readonly sets: ReferenceQuoteSet[];
 }
 
 /** What clearing would hand back after a crash. */
 export function durable(book: ReferenceBook): Durable {
   const restored = new Map<ReferenceOrder, ReferenceOrder>();
   const groups = new Map(book.groups.map((group) => [group, { ...group, fills: [] }]));
+  const sets = new Map(book.sets.map((set) => [set, { ...set, traded: { 0: 0, 1: 0 }, termsNs: null }]));
   const remembered = [...book.ids.remembered];
   for (const order of book.orders) {
     const lostParent = order.parent !== null && !restored.has(order.parent);
     const parent = order.parent === null ? null : (restored.get(order.parent) ?? null);
-    const quantity = lostParent ? enabled(order) : order.quantity;
+    const quantity = lostParent ? enabled(order) : order.quantity - oldLots(book, order);
+    const activated = order.activated - oldLots(book, order);
+    const set = order.set && (sets.get(order.set) as ReferenceQuoteSet);
     const group = (order.group && groups.get(order.group)) ?? null;
-    const after = asKept({ ...order, quantity, parent, group, filled: order.confirmed, spent: order.paid });
+    const after = asKept({
+      ...order,
+      quantity,
+      activated,
+      parent,
+      group,
+      set,
+      filled: order.confirmed,
+      spent: order.paid,
+    });
     const isOrphan = lostParent && quantity === 0n;
     const isOver = book.isOver(order) && (order.quantity === 0n || order.confirmed < order.quantity);
-    if (!isOrphan && !isOver && livesOn(after)) restored.set(order, after);
-    else remembered.push({ ...order, wasCancelled: wasCancelled(order) || isOver || (isOrphan && isAlive(order)) });
+    if (!isOrphan && !isOver && !order.isOut && livesOn(after)) restored.set(order, after);
+    else
+      remembered.push({
+        ...order,
+        wasCancelled: wasCancelled(order) || isOver || order.isOut || (isOrphan && isAlive(order)),
+      });
   }
-  return { orders: [...restored.values()], remembered, groups: [...groups.values()] };
+  return { orders: [...restored.values()], remembered, groups: [...groups.values()], sets: [...sets.values()] };
+}
+
+/** Undecided lots of an entry that are from before the revision in force: it rests what was signed without them. */
+function oldLots(book: ReferenceBook, order: ReferenceOrder): bigint {
+  return book.undecided
+    .filter(({ tradeId, legs }) => legs.includes(order) && isOldFill(order, tradeId))
+    .reduce((sum, { quantity }) => sum + quantity, 0n);
 }
 
 function wasCancelled({ state, end }: ReferenceOrder): boolean {
@@ -567,10 +636,12 @@ export function mayGrow({ activated, quantity }: ReferenceOrder): boolean {
 
 /** Every order is there again, and what crosses is uncrossed. Levels: silence. */
 export function restart(book: ReferenceBook, nowNs: bigint, gap: number): void {
-  const { orders, remembered, groups } = durable(book);
+  const { orders, remembered, groups, sets } = durable(book);
   book.groups = groups;
+  book.sets = sets;
   book.sequence += gap;
   book.lastTradeId += gap;
+  for (const set of sets) set.appliedTrade = book.lastTradeId;
   book.undecided = [];
   book.tellQueue = orders.filter((order) => mayGrow(order) && enabled(order) > order.activated);
   book.placeQueue = [];

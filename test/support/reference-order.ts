@@ -23,6 +23,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { Terms } from './market-recorder.ts';
 import type { ReferenceGroup } from './reference-protection.ts';
+import type { ReferenceQuoteSet } from './reference-quotes.ts';
 
 export interface ReferenceOrder {
   readonly user: string;
@@ -32,7 +33,7 @@ export interface ReferenceOrder {
   priority: number;
   readonly side: Side;
   readonly kind: OrderKind;
-  readonly tif: Tif;
+  tif: Tif;
   readonly flags: number;
   price: number;
   /** The total; 0 where it is sized in quote without a cap. */
@@ -54,11 +55,17 @@ export interface ReferenceOrder {
   parent: ReferenceOrder | null;
   /** The group that protects it, for ever; null for none. */
   group: ReferenceGroup | null;
-  readonly creationNs: bigint;
+  /** Sequence at which it became a member. */
+  joinedAt: number;
+  /** The quote set of which it is an entry. */
+  set: ReferenceQuoteSet | null;
+  /** Its set has gone on without it: it never rests again. */
+  isOut: boolean;
+  creationNs: bigint;
   timestampNs: bigint;
   /** Of the last replace or amend; null before. */
   revisionNs: bigint | null;
-  readonly expiryNs: bigint;
+  expiryNs: bigint;
   /** Why it was at fault in a fill that was taken back while it stayed filled; 0 when it was not. */
   fault: RollbackReason;
   state: 'dormant' | 'fired' | 'placing' | 'resting' | 'filled' | 'cancelPending' | 'ended';
@@ -119,6 +126,9 @@ export function orderOf(
     triggerPrice: terms.triggerPrice,
     parent,
     group,
+    joinedAt: sequence,
+    set: null,
+    isOut: false,
     creationNs: terms.creationNs,
     timestampNs: terms.creationNs,
     revisionNs: null,

@@ -44,6 +44,7 @@ import {
   type ReferenceGroup,
   type ReferenceProtection,
 } from './reference-protection.ts';
+import { endSet, entriesOf, type ReferenceQuoteSet } from './reference-quotes.ts';
 
 // The ids of the reference book that no live order has: remembered ones, watermarks and held cancels (AMB-08, AMB-25).
 
@@ -145,6 +146,8 @@ export class ReferenceState {
   placeQueue: ReferenceOrder[] = [];
   /** Groups of protection, those that were removed left out. */
   groups: ReferenceGroup[] = [];
+  /** Quote sets, in the order of their slots of each user. */
+  sets: ReferenceQuoteSet[] = [];
   /** Those that tripped in the match in hand. */
   #tripped: ReferenceGroup[] = [];
   /** Users at fault in rollbacks since the book was whole last, with the reason of the first (AMB-32). */
@@ -172,6 +175,9 @@ export class ReferenceState {
       [...this.groups, ...this.orders.map(({ group }) => group)].map((group) => [group, group && { ...group }]),
     );
     for (const copy of copies.values()) copy.group = groups.get(copy.group) ?? null;
+    const sets = new Map(this.sets.map((set) => [set, { ...set }]));
+    for (const copy of copies.values()) copy.set = copy.set && (sets.get(copy.set) as ReferenceQuoteSet);
+    clone.sets = [...sets.values()];
     clone.groups = this.groups.map((group) => groups.get(group) as ReferenceGroup);
     clone.orders = [...copies.values()];
     clone.undecided = this.undecided.map((trade) => ({
@@ -302,14 +308,18 @@ export class ReferenceState {
   }
 
   endTripped(): void {
-    for (const group of this.#tripped.splice(0))
+    for (const group of this.#tripped.splice(0)) {
       for (const order of this.orders.filter((each) => each.group === group))
         if (this.orders.includes(order) && isAlive(order)) this.end(order, ORDER_END.marketMakerProtection);
+      for (const set of this.sets)
+        if (set.user === group.user && set.terms.protectionGroup === group.slot)
+          endSet(this, set, this.nowNs, ORDER_END.marketMakerProtection);
+    }
   }
 
   /** It was a member at the last trip. */
-  isOver({ group, sequence }: ReferenceOrder): boolean {
-    return group !== null && sequence < group.trip;
+  isOver({ group, joinedAt }: ReferenceOrder): boolean {
+    return group !== null && joinedAt < group.trip;
   }
 
   /** A fill of the group's was undone by no fault of its own. */
@@ -328,6 +338,8 @@ export class ReferenceState {
     for (const order of [maker, taker]) {
       order.filled += quantity;
       order.spent += quantity * BigInt(maker.price);
+      const { set, side } = order;
+      if (set !== null && !order.isOut) set.traded = { ...set.traded, [side]: set.traded[side] + Number(quantity) };
     }
     const tradeId = ++this.lastTradeId;
     this.undecided.push({ tradeId, price: maker.price, quantity, maker, taker, legs: [maker, taker] });
@@ -425,6 +437,9 @@ export class ReferenceState {
     const remaining = order.quantity > order.filled ? Number(order.quantity - order.filled) : 0;
     this.told.push(['ended', ++this.sequence, order.sequence, ORDER_END_WORD[end], faultReason, remaining, requestId]);
     this.releaseIfDone(order);
+    const { set } = order;
+    const isLast = end === ORDER_END.expired && set !== null && !order.isOut && entriesOf(this, set).length === 0;
+    if (isLast && !set.isOver) endSet(this, set, this.nowNs, ORDER_END.expired);
   }
 
   /** It wants no more than is filled; a rollback may free it again (AMB-19, AMB-32 e). */

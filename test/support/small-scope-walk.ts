@@ -37,6 +37,9 @@ type Columns = {
   readonly [Name in keyof ReferenceOrder]: ((value: ReferenceOrder[Name]) => string | number | bigint) | null;
 };
 
+/** Numbers of entries beyond this one are alike: no id of the walk is larger. */
+const NUMBERS_TOLD = 3;
+
 const asItIs = <T extends string | number | bigint>(value: T): T => value;
 
 /** Null: given as a rank below, or never looked at. */
@@ -47,6 +50,9 @@ const COLUMNS: Columns = {
   priority: null,
   parent: null,
   group: null,
+  joinedAt: null,
+  set: null,
+  isOut: Number,
   creationNs: null,
   timestampNs: null,
   revisionNs: null,
@@ -101,6 +107,14 @@ function stateOf(state: ReferenceState): string {
     .filter(([user]) => users.includes(user))
     .map(([user, why]) => `${users.indexOf(user)} ${why}`);
   text += `${isUncrossing} ${guilty.sort().join(',')} ${leaving === null ? '?' : leaving.map(placeOf).join(' ')}\n`;
+  for (const set of state.sets) {
+    const { user, name, terms, termsNs, isOver, lastNumber, traded, appliedTrade, markNs } = set;
+    const own = orders.filter((order) => order.set === set).map(placeOf);
+    const old = undecided.filter(({ tradeId }) => tradeId <= appliedTrade).length;
+    // Revisions are given in the order of the walk, one nanosecond apart, and time passes in longer steps.
+    text += `${user} ${name} ${Object.values(terms).join(' ')} ${termsNs === null} ${isOver} ${own.join(' ')}:${old} `;
+    text += `${markNs >= state.nowNs} ${Math.min(lastNumber, NUMBERS_TOLD)} ${traded[0] > 0} ${traded[1] > 0}\n`;
+  }
   for (const group of state.groups) {
     const { user, terms, fills, freeze } = group;
     const members = orders.filter((order) => order.group === group);

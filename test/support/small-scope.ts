@@ -20,6 +20,7 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { MarketPair } from './market-pair.ts';
 import { LIFE_NS, PLAIN_TERMS, type Terms } from './market-recorder.ts';
+import { quoteBeginning, quoteSteps } from './quote-scope.ts';
 import type { ReferenceProtection } from './reference-protection.ts';
 
 const USERS = ['ada', 'bob'];
@@ -40,6 +41,8 @@ export interface Scope {
   readonly collar: readonly [number, number];
   /** Instead of every kind of order: a protected maker, takers through its orders, rollbacks, freezes and restarts. */
   readonly isProtected?: boolean;
+  /** Instead of every kind of order: quote sets of one user, takers, rollbacks, ends and restarts (quote-scope.ts). */
+  readonly quotes?: 'one' | 'two' | 'protected';
 }
 
 /** Two prices, two sizes, families; without self-trade prevention and collar. */
@@ -124,6 +127,7 @@ function nodeTerms({ prices }: Scope): Partial<Terms>[] {
 
 /** Every step of a scope. */
 export function stepsOf(scope: Scope): readonly Step[] {
+  if (scope.quotes !== undefined) return quoteSteps(scope.quotes);
   if (scope.isProtected === true) return protectedSteps(scope);
   const plain = [...limitTerms(scope), ...marketTerms(scope), ...triggerTerms(scope), ...nodeTerms(scope)];
   const creates = USERS.flatMap((user) =>
@@ -139,6 +143,7 @@ export function stepsOf(scope: Scope): readonly Step[] {
 
 /** What has happened before the first step: of a protected maker a group of two asks and a bid, with limits that the walk changes. */
 export function beginningOf(scope: Scope): readonly Step[] {
+  if (scope.quotes !== undefined) return quoteBeginning(scope.quotes);
   if (scope.isProtected !== true) return [];
   const steps = protectedSteps(scope);
   return steps.filter(({ name }, at) => at === 0 || /^ada creates .*"protectionGroup":1/.test(name)).slice(0, 5);
