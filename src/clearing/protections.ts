@@ -23,6 +23,7 @@ import type {
   PutProtection,
   ResetProtection,
 } from './inputs.ts';
+import { setOf } from './quote-set-slots.ts';
 import type { OrderRow, ProtectionRow } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
 
@@ -181,10 +182,12 @@ export function countMember(state: ClearingState, order: OrderRow, change: 1 | -
 
 /** At a restart: what was a member at the last trip does not come back, whether its end was reported or not (MMP-03). */
 export function endOfMember(state: ClearingState, market: ClearingMarket, order: OrderRow): OrderEnd | null {
-  const { user, protectionGroup: slot, orderSequence } = order;
+  const { user, protectionGroup: slot, orderSequence, quoteSet } = order;
   if (slot === 0) return null;
   const { marketIndex } = market.definition;
   const trip = state.protections.get(protectionKey({ user, marketIndex, slot }))?.trip ?? 0;
+  // An entry may have joined with a later revision of its set; one that was a member at a trip is in no later revision.
+  const since = quoteSet === 0 ? orderSequence : setOf(market, order).row.sequence;
   // mutant: protection-after-restart
-  return orderSequence < trip ? ORDER_END.marketMakerProtection : null;
+  return since < trip ? ORDER_END.marketMakerProtection : null;
 }

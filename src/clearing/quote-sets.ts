@@ -23,11 +23,11 @@ import {
   TRIGGER,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
-import { type RawPrice, type RawQuantity, type Sequence, ZERO_18 } from '../core/units.ts';
+import { type RawPrice, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { ensureUser } from './balances.ts';
 import type { Effect } from './effects.ts';
 import type { QuoteSetAppliedInput, QuoteSetEndedInput } from './inputs.ts';
-import { orderOf } from './live-orders.ts';
+import { type ClearingOrder, orderOf } from './live-orders.ts';
 import { addLiveOrder, changeOrder, finishOrder } from './orders.ts';
 import { changeSet, quoteSetKey } from './quote-set-slots.ts';
 import type { OrderRow, QuoteSetRow } from './rows.ts';
@@ -102,12 +102,7 @@ function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteS
   }
   const order = orderOf(market, sequence as Sequence);
   if (kind === QUOTE_CHANGE.out) {
-    // What of it was rolled back does not come back: its market will end it when it knows, a restart ends it before.
-    if (order === undefined) return;
-    changeOrder(state, order, (row) => {
-      row.flags |= ORDER_FLAG.cancelPending;
-      row.lastUpdateNs = input.timeNs;
-    });
+    if (order !== undefined) leaveForEver(state, order, input);
     return;
   }
   const live = must(order, 'a set changes entries that are live in clearing');
@@ -126,6 +121,14 @@ function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteS
     // mutant: entry-keeps-its-place
     row.prioritySequence = prioritySequence as Sequence;
     row.lastUpdateNs = input.timeNs;
+  });
+}
+
+/** What of it was rolled back does not come back: its market will end it when it knows, a restart ends it before. */
+function leaveForEver(state: ClearingState, order: ClearingOrder, { timeNs }: { readonly timeNs: TimestampNs }): void {
+  changeOrder(state, order, (row) => {
+    row.flags |= ORDER_FLAG.cancelPending;
+    row.lastUpdateNs = timeNs;
   });
 }
 
@@ -208,6 +211,9 @@ export function applyQuoteSetEnded(state: ClearingState, market: ClearingMarket,
     changeSet(state, slot, marked);
     return;
   }
+  // Those that the market has not ended are filled there, by fills of which it does not know that they were rolled back.
+  for (const sequence of slot.entries)
+    leaveForEver(state, must(orderOf(market, sequence), 'entries of a set live'), input);
   market.revisions.delete(slot.row.sequence);
   slot.signed = null;
   changeSet(state, slot, { ...marked, sequence: 0 as Sequence, text: '', signatures: NO_BYTES, fills: [] });

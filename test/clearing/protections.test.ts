@@ -9,8 +9,18 @@ import type { ClearingState } from '../../src/clearing/state.ts';
 import { stateHash } from '../../src/clearing/state-hash.ts';
 import { ORDER_END, PROTECTION_LIMIT, SIDE } from '../../src/core/order-terms.ts';
 import type { Amount18, Sequence, TimestampNs } from '../../src/core/units.ts';
-import { type Answer, ClearingWorld, codeOf, effectsOf, PlainTables, reply, user } from '../support/clearing-world.ts';
+import {
+  type Answer,
+  ClearingWorld,
+  codeOf,
+  effectsOf,
+  PlainTables,
+  reply,
+  T0,
+  user,
+} from '../support/clearing-world.ts';
 import { ALICE, BOB, ETH, USD } from '../support/names.ts';
+import { BID, quoteSetApplied } from '../support/quote-inputs.ts';
 
 const LIMITS: ProtectionLimits = {
   windowMs: 1_000,
@@ -155,6 +165,31 @@ suite('protection groups in clearing', () => {
     const after = world.create({ protectionGroup: 1, price: 100_000, side: SIDE.buy });
     world.send({ kind: 'restarted', clean: false });
     assert.notEqual(world.order(after), undefined, 'a member since the trip lives on');
+  });
+
+  test('an entry that joined after a trip outlives a restart, one of the revision that tripped does not (MMP-04, QTE-02)', () => {
+    const PRICE = 100_000;
+    for (const joinsAfter of [true, false]) {
+      const world = funded();
+      put(world, 'g');
+      const common = { user: ALICE, bids: [[PRICE, 5]], asks: [], protectionGroup: 1 } as const;
+      const first = quoteSetApplied(
+        { ...common, revisionNs: T0 + 1n, protectionGroup: joinsAfter ? 0 : 1, changes: [['created', BID, PRICE, 5]] },
+        world.next(),
+      );
+      const entry = (first.sequence + 1) as Sequence;
+      world.send(first);
+      if (!joinsAfter) trip(world);
+      else {
+        reset(world, 'g', trip(world));
+        const words = { ...common, revisionNs: T0 + 2n, changes: [], lastNumber: 1, termsChanged: true };
+        world.send(quoteSetApplied(words, world.next()));
+        assert.equal(world.order(entry)?.protectionGroup, 1);
+      }
+      world.send({ kind: 'restarted', clean: false });
+      assert.equal(world.order(entry) !== undefined, joinsAfter);
+      if (!joinsAfter) assert.equal(world.finished(entry)?.end, ORDER_END.marketMakerProtection);
+    }
   });
 
   test('rows hold all of it: what is loaded hashes alike, a removed group is none (MMP-01, MMP-04)', () => {

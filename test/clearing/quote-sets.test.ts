@@ -192,6 +192,30 @@ suite('quote sets in clearing', () => {
     assert.deepEqual([of.order(next)?.quantity, of.order(next)?.orderId], [2, 'mm:2']);
   });
 
+  test('QTE-09: what of an ended set was filled and rolled back rests no longer behind a restart', () => {
+    for (const end of [ORDER_END.userRequested, ORDER_END.liquidation, ORDER_END.expired]) {
+      const of = world();
+      const entry = bid(of, 5);
+      of.match(entry, sell(of), 5, { takerFeeRate: 900_000 });
+      // The market has it as filled, so it publishes no end of it.
+      of.send({ kind: 'quoteSetEnded', ...of.next(), markNs: (T0 + 9n) as TimestampNs, user: ALICE, slot: 1, end });
+      assert.notEqual(of.held(ALICE, USD), 0n, 'until its market knows');
+      of.send({ kind: 'restarted', clean: false });
+      assert.equal(of.order(entry), undefined);
+      assert.equal(of.finished(entry)?.end, ORDER_END.userRequested);
+      assert.equal(of.held(ALICE, USD), 0n);
+    }
+  });
+
+  test('QTE-09: a mark that is raised, and no end, leaves the entries to a restart', () => {
+    const of = world();
+    const entry = bid(of, 5);
+    of.match(entry, sell(of), 5, { takerFeeRate: 900_000 });
+    of.send({ kind: 'quoteSetEnded', ...of.next(), markNs: (T0 + 9n) as TimestampNs, user: ALICE, slot: 1, end: 0 });
+    of.send({ kind: 'restarted', clean: false });
+    assert.equal(of.order(entry)?.quantity, 5);
+  });
+
   test('QTE-08: behind a crash an entry rests what was signed less its confirmed fills, in its place; numbers jump', () => {
     const of = world();
     const entry = bid(of, 5);

@@ -50,6 +50,7 @@ export interface AppliedWords extends Omit<QuoteText, 'user'> {
   readonly text?: string;
   readonly lastNumber?: number;
   readonly termsChanged?: boolean;
+  readonly protectionGroup?: number;
 }
 
 /** @param place its sequence is that of the event; created entries have those behind it. */
@@ -89,7 +90,7 @@ export function quoteSetApplied(
     kept: 0,
     addCode: 0,
     slot: words.slot ?? 1,
-    protectionGroup: 0,
+    protectionGroup: words.protectionGroup ?? 0,
     termsChanged: words.termsChanged ?? false,
     isOver: bids.length + asks.length === 0,
     changes,
