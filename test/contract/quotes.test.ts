@@ -206,6 +206,30 @@ suite('quote sets', () => {
       assert.deepEqual(await resting(), []);
     });
 
+  test('QTE-10: sets in a row on one connection that end and return cost what one by one they cost', async () => {
+    const limits = { units_per_second: 1, capacity: 1_000 };
+    await node.operate('PUT', '/operator/rate-limits', { default: limits, market_maker: limits, global: limits });
+    const level = async (): Promise<number> =>
+      Number((await node.operate('GET', `/operator/rate-limits/${maker.id}`))['user_units']);
+    const bids = Array.from({ length: 50 }, (_, at): readonly [number, number] => [180_000 - at, 100]);
+    await put({ bids });
+    const before = await level();
+    const control = await maker.stream('/control');
+    const sets = Array.from({ length: 8 }, (_, at) => bodyOf(maker, at % 2 === 0 ? {} : { bids }));
+    for (const body of sets) control.socket.send(`{"QuoteSetRequest":${body}}`);
+    const created: number[] = [];
+    for (const _ of sets) {
+      const frame = JSON.parse(await control.frame()) as { QuoteSetResponse: { response: Answer } };
+      created.push(frame.QuoteSetResponse.response.created);
+    }
+    assert.deepEqual(created, [0, 50, 0, 50, 0, 50, 0, 50]);
+    // Four that end cost 2 each, four of 50 entries 2 and 5.
+    assert.equal(before - (await level()), 36);
+    const lifted = { units_per_second: 1_000_000_000 };
+    await node.operate('PUT', '/operator/rate-limits', { default: lifted, market_maker: lifted, global: lifted });
+    await put({});
+  });
+
   test('QTE-10: five sets are one too many', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await put({ id, bids: [[180_000, 1_000]] });
     assert.equal(toldBy(await send({ id: 'e', bids: [[180_000, 1_000]] })), '409 TOO_MANY_QUOTES');

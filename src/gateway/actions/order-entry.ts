@@ -419,13 +419,18 @@ export class OrderEntry {
     }
     this.#verify(request, origin, (refusal) => {
       hops?.pass(HOP.verified);
-      if (refusal === null) this.#sendQuoteSet(prepared.value, origin, answer);
+      if (refusal === null) this.#sendQuoteSet(prepared.value, origin, answer, entries);
       else this.#refuse(answer, refusal);
     });
   }
 
-  /** A set that only takes away may use the reserved capacity of its ring, as a cancel. */
-  #sendQuoteSet(prepared: PreparedQuoteSet, origin: ActionOrigin, answer: EntryAnswer): void {
+  /**
+   * A set that only takes away may use the reserved capacity of its ring, as a cancel.
+   *
+   * @param paid entries that were charged before the signature; while it was checked the sets in front may have gone, and what they take
+   *   away is added by this one.
+   */
+  #sendQuoteSet(prepared: PreparedQuoteSet, origin: ActionOrigin, answer: EntryAnswer, paid: number): void {
     const { requests, openMarkets, shards, releases, wakeUp, nowNs, createRefusal } = this.#parts;
     const { user, market, quotes, text, signature, signatures } = prepared;
     const { marketIndex } = market.definition;
@@ -444,8 +449,10 @@ export class OrderEntry {
     // Released orders go before new ones.
     const mayAdd = releases.send(shard) && publication.hasRoom(room);
     const stalled = requests.isStalled() ? STALLED : null;
-    const given = mayAdd ? (stalled ?? createRefusal(user)) : MARKET_BUSY;
     const receivedNs = nowNs();
+    const entries = paid > 0 ? 0 : requests.quotes.priced(prepared, user);
+    const notPaid = entries === 0 ? null : this.#parts.limits.charge(user, { furtherQuotes: entries }, receivedNs);
+    const given = mayAdd ? (notPaid ?? stalled ?? createRefusal(user)) : MARKET_BUSY;
     const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given);
     if (!reserved.ok) {
       this.#refuse(answer, reserved.reject);

@@ -119,7 +119,7 @@ export class QuoteRequests {
   }
 
   /** Entries of the request if it adds something to what is known to rest; 0 if it only takes away (QTE-10). */
-  priced({ quotes }: QuoteSetRequest, user: UserId): number {
+  priced({ quotes }: Pick<QuoteSetRequest, 'quotes'>, user: UserId): number {
     const { view, sets } = this.#parts;
     const market = view.markets.find(quotes.baseAsset.id);
     const set = market === undefined ? undefined : sets.find(user, market.definition.marketIndex, quotes.setId);
