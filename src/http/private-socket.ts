@@ -7,7 +7,7 @@
  * A snapshot has the number of the last update before its read began, and what was published since is sent behind it: an
  * update may repeat what its snapshot has, none is missed.
  *
- * Bounds: AUTH_WAITING_MAX sockets without a session; one subscription a channel, each paid like the read of its state;
+ * Bounds: AUTH_WAITING_MAX sockets without a session, half of them for addresses with few; one subscription a channel, each paid like the read of its state;
  * frames by FRAMES; a reader that is too slow is closed as every stream's (OMS_LAG); rings by ReplayRings.
  */
 import { inventoryReply } from '../codec/inventory-reply.ts';
@@ -38,6 +38,8 @@ const FRAMES: FrameRule = { bytesMax: 4_096, perSecond: 10, burst: 50 };
 /** Real milliseconds to the first frame of a socket without credentials. */
 const AUTH_WITHIN_MS = 5_000;
 const AUTH_WAITING_MAX = 1_024;
+/** Sockets of one address that may wait once half of all places are taken. */
+const AUTH_WAITING_OF_ADDRESS = 32;
 /** Rows of a snapshot: the first page of the REST read. */
 const ORDERS_SHOWN = 500;
 const TRADES_SHOWN = 100;
@@ -48,6 +50,10 @@ const BACKLOG_MAX = 1_048_576;
 const READS_MAX = 3;
 
 const TOO_MANY_WAITING: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets wait for their first frame');
+const TOO_MANY_OF_ADDRESS: Reject = reject(
+  'RATE_LIMITED',
+  'too many sockets of this address wait for their first frame',
+);
 const AUTH_FIRST: Reject = reject('UNAUTHORIZED', 'the first frame is an auth frame of a live session');
 const AUTH_ONCE: Reject = reject('INVALID_REQUEST', 'this socket has its session', 'type');
 
@@ -137,10 +143,23 @@ export class PrivateSockets {
       socket.send(Buffer.from(privateSubscriptions([], [])));
       return;
     }
+    // mutant: waiting-of-an-address
+    if (this.#isCrowding(socket)) {
+      this.#end(socket, TOO_MANY_OF_ADDRESS);
+      return;
+    }
     const late = (): void => {
       if (this.#waiting.delete(socket)) this.#end(socket, AUTH_FIRST);
     };
     this.#waiting.set(socket, setTimeout(late, authWithinMs));
+  }
+
+  /** Whether a socket without a session would take one of the places that are kept for other addresses. */
+  #isCrowding({ address }: PrivateSocket): boolean {
+    if (address === '' || this.#waiting.size < AUTH_WAITING_MAX / 2) return false;
+    let own = 0;
+    for (const other of this.#waiting.keys()) if (other.address === address) own += 1;
+    return own >= AUTH_WAITING_OF_ADDRESS;
   }
 
   #end(socket: PrivateSocket, why: Reject): void {

@@ -1,11 +1,16 @@
 // tier: full, 12 s
 /** The private socket: authentication, snapshots, updates, resumption, and what happens to hostile and silent clients (PRV-01 to PRV-03). */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeEach, suite, test } from 'node:test';
+import WebSocket from 'ws';
 import type { UserId } from '../../src/core/ids.ts';
 import { reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
+import { AddressLimits } from '../../src/gateway/sessions/address-limits.ts';
+import { AddressGate } from '../../src/http/address-gate.ts';
+import { OmsServer } from '../../src/http/oms-server.ts';
 import { ask, askUpgrade, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/names.ts';
@@ -232,6 +237,35 @@ suite('the private socket', () => {
     const next = await SocketReader.open(listener.port, '/user/ws');
     for (const { socket } of [...waiting, first, mine, next]) socket.terminate();
     await eventually(() => listener.server.streams.countAll(ALICE) === 0);
+  });
+
+  test('PRV-02: of sockets that wait for their first frame one address has no more than half', async () => {
+    const limits = new AddressLimits({ size: { unitsPerSecond: 100_000n, capacity: 100_000n }, socketsMax: 2_000 });
+    const gate = new AddressGate({ limits, source: 'peer', nowNs: () => 1n, refused: () => undefined });
+    const crowded = new OmsServer({ services: oms, gate, observer: listener.reports });
+    const port = await crowded.listen({ host: '127.0.0.1', port: 0 });
+    const waiting: WebSocket[] = [];
+    const from = async (localAddress: string): Promise<() => string> => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/user/ws`, { localAddress });
+      let frame = '';
+      socket.on('message', (data) => {
+        frame = String(data);
+      });
+      waiting.push(socket);
+      await once(socket, 'open');
+      return () => frame;
+    };
+    while (waiting.length < 512) await Promise.all(Array.from({ length: 64 }, () => from('127.0.0.1')));
+    const frame = await from('127.0.0.1');
+    await eventually(() => frame() !== '');
+    assert.match(frame(), /"code":"RATE_LIMITED"/);
+    const others = await Promise.all(Array.from({ length: 32 }, () => from('127.0.0.2')));
+    const late = await from('127.0.0.2');
+    await eventually(() => late() !== '');
+    assert.match(late(), /"code":"RATE_LIMITED"/);
+    assert.ok(others.every((told) => told() === ''));
+    for (const socket of waiting) socket.terminate();
+    crowded.close();
   });
 
   test('PRV-03: at the cap the new socket is 429; silent ones without a pong are closed, those that answer and /control stay', async () => {

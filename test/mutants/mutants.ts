@@ -1223,6 +1223,12 @@ const ORDERS: readonly Mutant[] = [
     caughtBy: 'test/http/read-sessions',
   },
   {
+    breaks: 'of sockets that wait for their first frame one address has no more than half (PRV-02)',
+    site: 'waiting-of-an-address',
+    change: condition('false'),
+    caughtBy: 'test/http/private-socket',
+  },
+  {
     breaks: 'before its session nothing of a private socket is read',
     site: 'auth-first',
     change: condition('true'),
