@@ -220,7 +220,9 @@ export class UserStreams implements UserEventStreams {
   }
 
   protectionTriggered(user: UserId, event: ProtectionTriggeredView): void {
-    if (this.isRead(user, 'orders')) this.#publish(user, 'orders', event.timestampNs, orderEvent(user, event));
+    if (!this.isRead(user, 'orders')) return;
+    const payload = orderEvent(user, event);
+    for (const stream of ['orders', 'quoted-orders'] as const) this.#publish(user, stream, event.timestampNs, payload);
   }
 
   userTrade(user: UserId, trade: UserTradeEvent, timestampNs: TimestampNs): void {

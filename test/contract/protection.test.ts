@@ -120,6 +120,7 @@ suite('protection of a market maker', () => {
   test('a trip takes all members off the book within one match, is published, and freezes until the reset (MMP-03, MMP-04)', async () => {
     assert.equal((await put(`"group":"t",${LIMITS}`)).status, 200);
     const events = await maker.stream('/orders', ['1']);
+    const quoted = await maker.stream('/orders?quotes=sets', ['svc.ws.v1']);
     const asks = [await ask('t'), await ask('t'), await ask('t')];
     const bid = maker.newId();
     assert.equal((await quote('t', { id: bid, side: 'Buy', price: 100_000, quantity: 100 })).status, 200);
@@ -133,6 +134,8 @@ suite('protection of a market maker', () => {
       /"ProtectionTriggered":\{"group":"t","asset_id":"2","user_id":"[0-9a-f]{64}","limit":"max_fills","frozen_until_ns":null,"timestamp_ns":\d{19}\}/,
     );
     assert.equal(frames.filter((frame) => frame.includes('"Canceled"')).length, 2);
+    const ofQuoted = (await framesOf(quoted)).filter((frame) => frame.includes('"ProtectionTriggered"'));
+    assert.equal(ofQuoted.length, 1, 'readers of quote sets as wholes get it too');
     const refused = await quote('t', { side: 'Sell', price: 400_000, quantity: 100 });
     assert.deepEqual(
       [toldBy(refused), errorOf(refused).details?.['frozen_until_ns'], errorOf(refused).retryable],

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { HttpAnswer } from '../support/edge-client.ts';
+import { askUpgrade, type HttpAnswer } from '../support/edge-client.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 
@@ -285,4 +285,60 @@ suite('quote sets', () => {
     assert.match(entries, /"Canceled"/);
     assert.doesNotMatch(entries, /QuoteSet/);
   });
+
+  test('PRV-01, QTE-09: the private socket has entries as orders, as /orders has, and no form with sets as wholes', async () => {
+    const feed = await maker.stream('/user/ws');
+    feed.socket.send('{"type":"subscribe","channels":[{"name":"orders"}]}');
+    const frames: string[] = [];
+    while (!frames.some((frame) => frame.includes('"snapshot"'))) frames.push(await feed.frame());
+    await put({ bids: [[190_000, 1_000]] });
+    await put({});
+    while (!frames.some((frame) => frame.includes('"Canceled"'))) frames.push(await feed.frame());
+    const updates = frames.filter((frame) => frame.startsWith('{"type":"update"')).join('\n');
+    assert.match(updates, /"Created":\{"user_order":\{"signer".*"order_id":"mm:\d+"/);
+    assert.match(updates, /"Canceled":\{.*"mm:\d+"/);
+    assert.doesNotMatch(updates, /QuoteSet/);
+    const refused = await askUpgrade(node.ports.oms, '/user/ws?quotes=sets', maker.headers);
+    assert.equal(refused.status, 400, 'a member that it does not have');
+  });
+
+  for (const by of ['/control', 'REST']) {
+    test(`UNS-02, QTE-09: a cancel of all of one set over ${by} cancels its entries alone, and raises its mark alone, durably`, async () => {
+      const kept = maker.newId();
+      assert.equal((await maker.create({ id: kept, side: 'Buy', price: 187_000, quantity: 1_000 })).status, 200);
+      await put({
+        id: 'a',
+        bids: [
+          [190_000, 1_000],
+          [189_900, 1_000],
+        ],
+      });
+      await put({ id: 'b', bids: [[188_000, 1_000]] });
+      const revision = maker.nowNs();
+      await node.advance(1_000_000n);
+      if (by === 'REST') {
+        assert.equal((await maker.send('DELETE', '/orders/cancel-all?quote_set_id=a', '')).status, 202);
+      } else {
+        const control = await maker.stream('/control');
+        control.socket.send('{"CancelAllRequest":{"quote_set_id":"a","asset_id":"2"}}');
+        assert.match(await control.frame(), /"CancelAllResponse".*accepted/);
+        control.socket.terminate();
+      }
+      await node.rest();
+      assert.deepEqual((await open()).map(({ order_id }) => order_id.split(':')[0]).sort(), [kept, 'b'].sort());
+      const late = { id: 'a', bids: [[190_000, 1_000]], revision } as const;
+      assert.equal(toldBy(await send(late)), '400 REQUEST_TOO_OLD');
+      await node.restart('SIGKILL');
+      await maker.login();
+      await taker.login();
+      await node.rest();
+      assert.equal(toldBy(await send(late)), '400 REQUEST_TOO_OLD', 'the mark is durable');
+      const other = await put({ id: 'b', bids: [[188_100, 1_000]], revision });
+      assert.deepEqual(counts(other), [1, 0, 0, 1], 'the mark of another set stays where it was');
+      await put({ id: 'b' });
+      await maker.cancel(kept);
+      await node.rest();
+      assert.deepEqual(await resting(), []);
+    });
+  }
 });
