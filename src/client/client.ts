@@ -656,7 +656,8 @@ export class RingbookClient {
 
   /** One socket for any number of markets and channels, and for books with checksums. */
   marketFeed(options?: FeedOptions): Promise<MarketFeed> {
-    return MarketFeed.open(this.#marketData(), options, (name) => this.assets.idOf(name));
+    const asset = (name: string): Promise<AssetId> => this.assets.idOf(name);
+    return MarketFeed.open(this.#marketData(), options, asset, (assetId) => this.market(assetId));
   }
 
   // Streams

@@ -14,10 +14,18 @@
  * How requests become frames is in feed-requests.ts.
  */
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../codec/json-tree.ts';
+import type { BookDecimals } from '../core/arithmetic.ts';
 import { crc32c } from '../core/crc32c.ts';
 import type { AssetId } from '../core/ids.ts';
 import { parseInterval } from '../core/kline-intervals.ts';
 import { Addresses, isUnserved } from './addresses.ts';
+import {
+  BINARY_MARKET_DATA,
+  type BinaryData,
+  type DepthPart,
+  isBinaryFrame,
+  readBinaryFrame,
+} from './binary-market-data.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 import { type FeedItemError, FeedRequests, type JsonItem } from './feed-requests.ts';
 import type { Socket } from './http-transport.ts';
@@ -95,6 +103,11 @@ export interface BookOptions {
 }
 
 export interface FeedOptions {
+  /**
+   * `binary`: the service sends depth, bbo, trades and ticker as FlatBuffers (wire-additions.md 10.6), with the same events in
+   * fewer bytes. By default `text`.
+   */
+  readonly format?: 'text' | 'binary';
   /** Called when the feed has connected again: snapshots follow. */
   readonly onReconnected?: () => void;
 }
@@ -140,16 +153,23 @@ interface FeedFrame {
   readonly assetId: string;
   readonly sequence: number;
   readonly timestampNs: bigint;
-  readonly data: JsonValue;
+  /** As JSON, or read from FlatBuffers. */
+  readonly data: { readonly json: JsonValue } | { readonly read: BinaryData['data'] };
 }
 
 /** The id of an asset that is named by it or by its symbol. @throws RingbookError INVALID_ARGUMENT. */
 type NamedAsset = (name: string) => Promise<AssetId>;
 
+/** The decimals of a market. @throws RingbookError MARKET_NOT_FOUND. */
+type DecimalsOf = (assetId: AssetId) => Promise<BookDecimals>;
+
 export class MarketFeed {
   readonly #addresses: Addresses;
   readonly #options: FeedOptions;
   readonly #asset: NamedAsset;
+  readonly #decimalsOf: DecimalsOf | null;
+  /** Of the markets whose frames may be FlatBuffers. */
+  readonly #decimals = new Map<string, BookDecimals>();
   readonly #entries = new Map<string, Entry>();
   readonly #requests = new FeedRequests();
   readonly #reconnection: Reconnection<void>;
@@ -159,8 +179,9 @@ export class MarketFeed {
   #isClosed = false;
   readonly #ended: () => void;
 
-  private constructor(addresses: Addresses, options: FeedOptions, asset: NamedAsset) {
+  private constructor(addresses: Addresses, options: FeedOptions, asset: NamedAsset, decimalsOf: DecimalsOf | null) {
     this.#asset = asset;
+    this.#decimalsOf = decimalsOf;
     this.#addresses = addresses;
     this.#options = options;
     this.#reconnection = new Reconnection(
@@ -173,14 +194,20 @@ export class MarketFeed {
   /**
    * @param service address of the market-data service, or several.
    * @param asset the id of a named asset; without it ids alone are taken.
+   * @param decimalsOf needed for `binary`, whose frames have raw integers.
    * @throws RingbookError when the first connection is rejected.
    */
   static async open(
     service: string | Addresses,
     options: FeedOptions = {},
     asset: NamedAsset = (id) => Promise.resolve(assetOf(id)),
+    decimalsOf: DecimalsOf | null = null,
   ): Promise<MarketFeed> {
-    const feed = new MarketFeed(typeof service === 'string' ? Addresses.one(service) : service, options, asset);
+    if (options.format === 'binary' && decimalsOf === null) {
+      throw invalidArgument('a binary feed needs the decimals of markets', 'format');
+    }
+    const addresses = typeof service === 'string' ? Addresses.one(service) : service;
+    const feed = new MarketFeed(addresses, options, asset, decimalsOf);
     try {
       await feed.#connect();
     } catch (error) {
@@ -204,11 +231,14 @@ export class MarketFeed {
   ): Promise<void> {
     const read = READERS[channel] as (data: JsonObject) => FeedData[Channel];
     const receive = ({ data, ...frame }: FeedFrame): Received => {
-      const event = { ...frame, channel, data: read(objectOf(data)) };
+      // Of FlatBuffers the channel is that of the entry, so it is the data of this channel.
+      const own = 'json' in data ? read(objectOf(data.json)) : (data.read as FeedData[Channel]);
+      const event = { ...frame, channel, data: own };
       return { isSound: true, notify: () => listener(event) };
     };
     const nothing = (): void => undefined;
     const ids = await Promise.all(assetIds.map(this.#asset));
+    if (this.#isBinary && isInBinary(channel)) await Promise.all(ids.map((id) => this.#needDecimals(id)));
     const entries = ids.map((assetId) => {
       const item = { name: channel, asset_ids: [assetId] as const, ...(interval === undefined ? {} : { interval }) };
       return this.#add(item, { receive, lost: nothing, ended: nothing });
@@ -232,11 +262,14 @@ export class MarketFeed {
       throw invalidArgument(`an integer from 0 to ${CHECKSUM_EVERY_MAX}`, 'checksumEvery');
     }
     const assetId = await this.#asset(market);
+    if (this.#isBinary) await this.#needDecimals(assetId);
     const opened = deferred();
     const book = new FeedBook(() => this.#unsubscribe([entry]));
     let wasCurrent = false;
     const receive = (frame: FeedFrame): Received => {
-      const isSound = book.receive(frame.type, frame.data);
+      const { data } = frame;
+      const part = 'json' in data ? readDepthPart(data.json) : (data.read as DepthPart);
+      const isSound = book.receive(frame.type, part);
       const hasEnded = wasCurrent && !book.isCurrent;
       wasCurrent = book.isCurrent;
       if (wasCurrent) opened.resolve();
@@ -262,6 +295,20 @@ export class MarketFeed {
     for (const entry of this.#entries.values()) this.#remove(entry);
     this.#socket?.close(1000);
     this.#requests.lost(lostError());
+  }
+
+  get #isBinary(): boolean {
+    return this.#options.format === 'binary';
+  }
+
+  /** Reads what frames of a market in FlatBuffers need. One that does not exist is refused by the service. */
+  async #needDecimals(assetId: AssetId): Promise<void> {
+    if (this.#decimalsOf === null || this.#decimals.has(assetId)) return;
+    try {
+      this.#decimals.set(assetId, await this.#decimalsOf(assetId));
+    } catch (error) {
+      if (!(error instanceof RingbookError && error.code === 'MARKET_NOT_FOUND')) throw error;
+    }
   }
 
   /** @throws RingbookError INVALID_ARGUMENT; CONNECTION_CLOSED once the feed is closed. */
@@ -319,7 +366,8 @@ export class MarketFeed {
   }
 
   #open(base: string): Promise<void> {
-    return openSocket(this.#addresses.target(base, '/ws', {}), (socket) => {
+    const protocols = this.#isBinary ? [BINARY_MARKET_DATA] : [];
+    return openSocket({ ...this.#addresses.target(base, '/ws', {}), protocols }, (socket) => {
       if (this.#isClosed) {
         socket.close();
         return;
@@ -343,6 +391,10 @@ export class MarketFeed {
   }
 
   #received(data: Uint8Array): Received['notify'] {
+    if (this.#isBinary && isBinaryFrame(data)) {
+      const read = readBinaryFrame(data, (assetId) => this.#decimals.get(assetId));
+      return read === null ? null : this.#deliver({ ...read, width: 0, data: { read: read.data } });
+    }
     const tree = parseJson(data, { fractions: 'text' });
     if (!tree.ok || !isJsonObject(tree.value)) throw malformed('frame', tree.ok ? NOT_OBJECT : tree.reject);
     const frame = tree.value;
@@ -350,7 +402,7 @@ export class MarketFeed {
     switch (frame.get('type')) {
       case 'snapshot':
       case 'update':
-        return this.#deliver(frame);
+        return this.#deliver(textFrame(frame));
       case 'subscriptions':
         if (typeof id === 'string') this.#requests.answered(id, itemErrors(frame));
         return null;
@@ -364,17 +416,9 @@ export class MarketFeed {
     }
   }
 
-  #deliver(object: JsonObject): Received['notify'] {
-    const frame = readObject(object, 'frame', (reader) => ({
-      type: reader.string('type') === 'snapshot' ? ('snapshot' as const) : ('update' as const),
-      channel: reader.string('channel'),
-      assetId: reader.string('asset_id'),
-      width: reader.has('interval_s') ? reader.integer('interval_s', 1, SAFE_MAX) : 0,
-      sequence: reader.integer('sequence', 1, SAFE_MAX),
-      timestampNs: reader.u64('timestamp_ns'),
-      data: reader.value('data') ?? null,
-    }));
-    const key = `${frame.channel} ${frame.width} ${frame.assetId}`;
+  #deliver(named: NamedFrame): Received['notify'] {
+    const { channel, width, ...frame } = named;
+    const key = `${channel} ${width} ${frame.assetId}`;
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
     const isFirst = frame.type === 'snapshot' && frame.sequence === 1;
@@ -474,12 +518,7 @@ export class FeedBook extends BookView {
   }
 
   /** @internal @returns whether the book is sound. */
-  receive(type: 'snapshot' | 'update', value: JsonValue): boolean {
-    const depth = readDepth(value);
-    const { more, checksum } = readObject(value, 'depth', (reader) => ({
-      more: reader.has('more') && reader.boolean('more'),
-      checksum: reader.has('checksum') ? reader.integer('checksum', 0, 2 ** 32 - 1) : null,
-    }));
+  receive(type: 'snapshot' | 'update', { depth, more, checksum }: DepthPart): boolean {
     if (type === 'snapshot') this.#load(depth, more);
     else if (this.#book.apply(depth) === 'gap') return this.#unsound();
     if (checksum === null || more || checksum === this.#checksum()) return true;
@@ -513,6 +552,38 @@ export class FeedBook extends BookView {
 
 function lostError(): RingbookError {
   return new RingbookError({ code: 'CONNECTION_CLOSED', message: 'the connection of the feed ended', retryable: true });
+}
+
+/** A frame with what names its subscription. */
+interface NamedFrame extends FeedFrame {
+  readonly channel: string;
+  /** Seconds of klines; else 0. */
+  readonly width: number;
+}
+
+function textFrame(object: JsonObject): NamedFrame {
+  return readObject(object, 'frame', (reader) => ({
+    type: reader.string('type') === 'snapshot' ? ('snapshot' as const) : ('update' as const),
+    channel: reader.string('channel'),
+    assetId: reader.string('asset_id'),
+    width: reader.has('interval_s') ? reader.integer('interval_s', 1, SAFE_MAX) : 0,
+    sequence: reader.integer('sequence', 1, SAFE_MAX),
+    timestampNs: reader.u64('timestamp_ns'),
+    data: { json: reader.value('data') ?? null },
+  }));
+}
+
+function readDepthPart(value: JsonValue): DepthPart {
+  return readObject(value, 'depth', (reader) => ({
+    depth: readDepth(value),
+    more: reader.has('more') && reader.boolean('more'),
+    checksum: reader.has('checksum') ? reader.integer('checksum', 0, 2 ** 32 - 1) : null,
+  }));
+}
+
+/** Whether FlatBuffers have this channel; the others are text always. */
+function isInBinary(channel: FeedChannel): boolean {
+  return channel === 'bbo' || channel === 'trades' || channel === 'ticker';
 }
 
 /** An exception of a listener is uncaught, as one of an event emitter, but the socket that reads is not interrupted. */

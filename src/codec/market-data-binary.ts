@@ -5,6 +5,7 @@
  */
 import { Builder, ByteBuffer } from 'flatbuffers';
 import { must } from '../core/assert.ts';
+import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import type { BookLevel, DepthLevels, QuotedTicker, TradeFigures } from '../core/market-figures.ts';
 import { SIDE } from '../core/order-terms.ts';
@@ -17,8 +18,9 @@ const DEPTH = { fields: 6, bids: 0, asks: 1, sequenceNumber: 2, more: 3, hasChec
 const BBO = { fields: 3, bid: 0, ask: 1, sequenceNumber: 2 } as const;
 const TRADES = { fields: 1, trades: 0 } as const;
 const TICKER = {
-  ...{ fields: 11, lastPrice: 0, hasDay: 1, open: 2, high: 3, low: 4, volume: 5, priceChange: 6 },
-  ...{ changeMilliPercent: 7, timestampNs: 8, bid: 9, ask: 10 },
+  ...{ fields: 16, lastPrice: 0, hasDay: 1, open: 2, high: 3, low: 4, volume: 5, priceChange: 6 },
+  ...{ changeMilliPercent: 7, timestampNs: 8, bid: 9, ask: 10, markPrice: 11, indexPrice: 12 },
+  ...{ interestLong: 13, interestShort: 14, interestNs: 15 },
 } as const;
 const DATA = { depth: 1, bbo: 2, trades: 3, ticker: 4 } as const;
 const LEVEL_BYTES = 16;
@@ -123,6 +125,10 @@ export function binaryTicker(head: BinaryHead, market: MarketText, { ticker, quo
   return new EncodedFrame(head, DATA.ticker, (builder) => {
     const { day, lastPrice, asOfNs } = ticker;
     const volume = builder.createString(volumeText(market, day?.volume ?? 0n));
+    const { markPrice, indexPrice, openInterest } = quotes;
+    const amounts = [markPrice, indexPrice, openInterest?.long ?? null, openInterest?.short ?? null].map((amount) =>
+      amount === null ? 0 : builder.createString(format18(amount)),
+    );
     const change = day === null || lastPrice === null ? 0n : BigInt(lastPrice) - BigInt(day.open);
     builder.startObject(TICKER.fields);
     builder.addFieldInt64(TICKER.lastPrice, BigInt(lastPrice ?? 0), 0n);
@@ -133,6 +139,9 @@ export function binaryTicker(head: BinaryHead, market: MarketText, { ticker, quo
     builder.addFieldInt64(TICKER.changeMilliPercent, day?.changeMilliPercent ?? 0n, 0n);
     builder.addFieldInt64(TICKER.timestampNs, asOfNs, 0n);
     builder.addFieldOffset(TICKER.volume, volume, 0);
+    const slots = [TICKER.markPrice, TICKER.indexPrice, TICKER.interestLong, TICKER.interestShort];
+    for (const [index, slot] of slots.entries()) builder.addFieldOffset(slot, amounts[index] ?? 0, 0);
+    builder.addFieldInt64(TICKER.interestNs, openInterest?.changedNs ?? 0n, 0n);
     addLevel(builder, TICKER.bid, quotes.bestBid);
     addLevel(builder, TICKER.ask, quotes.bestAsk);
     builder.addFieldInt8(TICKER.hasDay, day === null ? 0 : 1, 0);
