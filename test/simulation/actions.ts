@@ -46,6 +46,17 @@ export interface AmendPlan {
 
 type Mine<Kind extends string, Members> = { readonly kind: Kind; readonly who: Who } & Members;
 
+/** A set as its owner signs it: prices and lots, best price first. */
+export interface QuotesPlan {
+  readonly set: string;
+  readonly market: AssetId;
+  readonly account: number;
+  readonly isSpot: boolean;
+  readonly bids: readonly (readonly [price: number, lots: number])[];
+  readonly asks: readonly (readonly [price: number, lots: number])[];
+  readonly livesNs: number | null;
+}
+
 /** What moves funds between the ledger and the vaults (vaults.ts). */
 export type FundsAction =
   | Mine<'deposit', { readonly token: number; readonly baseUnits: string; readonly confirm: boolean }>
@@ -104,6 +115,7 @@ export type FundsAction =
 export type Action =
   | Mine<'create', { readonly order: OrderPlan; readonly isControl: boolean; readonly isTied?: true }>
   | Mine<'createBatch', { readonly orders: readonly OrderPlan[]; readonly isControl: boolean }>
+  | Mine<'quotes', { readonly quotes: QuotesPlan; readonly isControl: boolean }>
   | Mine<'replace', { readonly change: ChangePlan; readonly isControl: boolean }>
   | Mine<'replaceBatch', { readonly changes: readonly ChangePlan[]; readonly isControl: boolean }>
   | Mine<'amend', { readonly amend: AmendPlan; readonly isControl: boolean }>

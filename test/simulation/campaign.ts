@@ -21,6 +21,7 @@ interface Pace {
 
 const PACES: Readonly<Record<Topic, Pace>> = {
   markets: { rest: 700, kill: 3_000, killInLiquidation: 150, powerCut: 4_000, slow: 250 },
+  quotes: { rest: 120, kill: 300, killInLiquidation: 150, powerCut: 400, slow: 250 },
   funds: { rest: 30, kill: 60, killInLiquidation: 40, powerCut: 80, slow: 120 },
 };
 const SLOW_ACTIONS_MAX = 60;

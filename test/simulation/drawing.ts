@@ -11,7 +11,7 @@ import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import { magnitude } from '../../src/risk/position.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import { SeededRandom } from '../support/simulation.ts';
-import type { Action, ActionKind, AmendPlan, ChangePlan, OrderPlan, Who } from './actions.ts';
+import type { Action, ActionKind, AmendPlan, ChangePlan, OrderPlan, QuotesPlan, Who } from './actions.ts';
 import { FundsDrawing } from './drawing-funds.ts';
 import { MARKETS, USERS, userAt } from './people.ts';
 import type { Script } from './script.ts';
@@ -90,10 +90,17 @@ const FUNDS_WEIGHTS: Weights = [
   ['read', 2],
 ];
 
-const WEIGHTS: Readonly<Record<Topic, Weights>> = { markets: MARKET_WEIGHTS, funds: FUNDS_WEIGHTS };
+const QUOTE_WEIGHTS: Weights = [...MARKET_WEIGHTS, ['quotes', 200]];
+
+const WEIGHTS: Readonly<Record<Topic, Weights>> = {
+  markets: MARKET_WEIGHTS,
+  funds: FUNDS_WEIGHTS,
+  quotes: QUOTE_WEIGHTS,
+};
 /** Seconds that pass: among funds checkpoints, delays and the validity of approvals are due by them. */
 const PASSES: Readonly<Record<Topic, readonly number[]>> = {
   markets: [1, 6, 6, 61, 301, 3_700, 90_000],
+  quotes: [1, 6, 6, 61, 301, 3_700, 90_000],
   funds: [1, 1, 1, 2, 31, 31, 31, 95, 400, 90_000],
 };
 
@@ -138,6 +145,8 @@ export class Drawing {
     switch (kind) {
       case 'create':
         return this.#create(node, who);
+      case 'quotes':
+        return { kind, who, quotes: this.#quotes(), isControl: this.#once(2) };
       case 'createBatch':
         return { kind, who, orders: this.#batch(node, who), isControl: this.#once(2) };
       case 'replace':
@@ -281,6 +290,22 @@ export class Drawing {
   #batch(node: SimulatedNode, who: Who): readonly OrderPlan[] {
     const orders = Array.from({ length: 2 + this.random.below(7) }, () => this.#order(node, who));
     return this.#once(8) ? [...orders, this.#pick(orders)] : orders;
+  }
+
+  /** Up to four prices of each side around one price; each account has sets of its own, now and then of another. */
+  #quotes(): QuotesPlan {
+    const market = this.#market();
+    const isSpot = this.#once(2);
+    const account = this.#once(20) ? 2 : isSpot ? 0 : 1;
+    const middle = this.#rawPrice(market);
+    const side = (sign: number): [number, number][] =>
+      Array.from({ length: this.random.below(5) }, (_, at) => [middle + sign * 5 * (at + 1), this.#quantity()]);
+    const isOver = this.#once(12);
+    return {
+      ...{ set: `${isSpot ? 's' : 'm'}${this.random.below(2)}-${market}`, market, account, isSpot },
+      ...{ bids: isOver ? [] : side(-1), asks: isOver ? [] : side(1) },
+      livesNs: this.#once(4) ? this.#lifeNs() : null,
+    };
   }
 
   #order(node: SimulatedNode, who: Who): OrderPlan {

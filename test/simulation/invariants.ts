@@ -317,12 +317,24 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
     for (const index of node.gateway.queries.inventory(user, null).accounts.keys()) {
       rereadAccount(node, listener, Number(index));
     }
+    learnEntries(node, listener);
     for (const [id, received] of orders) if (!rereadOrder(node, user, id, received)) orders.delete(id);
   }
   for (const row of node.gateway.withdrawals.all()) {
     if (row.status === 'executed') listeners.of(row.user).withdrawalChanged(row);
   }
   listeners.isListening = true;
+}
+
+/** Ids of entries are the market's: one whose event was lost with the node is in the list of open orders alone. */
+function learnEntries(node: SimulatedNode, listener: Listener): void {
+  for (const { orders, definition } of node.clearing.ledger.markets)
+    for (const row of orders.rows()) {
+      if (row.user !== listener.user || row.quoteSet === 0) continue;
+      const { orderId: id, subAccount: account, side, flags, price, quantity } = row;
+      const place = { id, market: definition.assetId, side, account, isSpot: (flags & ORDER_FLAG.isSpot) !== 0 };
+      listener.sent({ ...place, reduceOnly: false, wish: { price, quantity } }, null);
+    }
 }
 
 /** What the inventory shows of one account is what its reader holds. */

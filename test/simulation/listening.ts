@@ -93,8 +93,8 @@ export class Listener {
 
   orderEvent(event: BookEvent): void {
     const id = String(event.orderId);
-    if (event.kind.endsWith('Failed')) return;
-    if (event.kind === 'Created' && isOfNode(id)) this.sent(nodePlan(id, event.text), null);
+    if (event.kind.endsWith('Failed') || event.kind === 'QuoteSetApplied' || event.kind === 'QuoteSetEnded') return;
+    if (event.kind === 'Created' && (isOfNode(id) || event.isEntry === true)) this.sent(nodePlan(id, event.text), null);
     this.touched.add(id);
     const order = must(this.orders.get(id), `an event about an order that was sent: ${id}`);
     assert.equal(order.end, null, `nothing is told of ${id} after its end, but ${event.kind} is`);

@@ -27,6 +27,7 @@ import {
   cancelOf,
   closeOf,
   createOf,
+  quotesOf,
   replaceOf,
   settlementOf,
   transferOf,
@@ -222,6 +223,11 @@ export class Performer {
           this.#answer(1),
         );
         break;
+      case 'quotes': {
+        const request = quotesOf(action.quotes, userAt(action.who), this.#node.nowNs);
+        entry.submit({ kind: 'quotes', request }, this.#origin(action), this.#answer(1));
+        break;
+      }
       case 'createBatch': {
         const requests = action.orders.map((order) => this.#create(action.who, order));
         const answer = this.#answer(requests.length);

@@ -30,7 +30,7 @@ export type ScriptEvent =
 export interface Script {
   readonly seed: number;
   /** What the history is mostly about; those of funds end when nothing is outstanding. */
-  readonly topic: 'markets' | 'funds';
+  readonly topic: 'markets' | 'funds' | 'quotes';
   readonly first: LifeOptions;
   readonly events: readonly ScriptEvent[];
 }

@@ -15,6 +15,8 @@ import {
   type CancelRequest,
   type CreateRequest,
   checkedAmend,
+  checkedQuoteSet,
+  type QuoteSetRequest,
   type ReplaceRequest,
 } from '../../src/codec/order-actions.ts';
 import { NO_BYTES, textBytes } from '../../src/codec/text-writer.ts';
@@ -23,7 +25,7 @@ import type { RawQuantity, TimestampNs } from '../../src/core/units.ts';
 import { settlementText } from '../judges/signed-settlement.ts';
 import { withdrawalText } from '../judges/signed-withdrawal.ts';
 import { cancelRequest, createRequest, replaceRequest } from '../support/order-fixture.ts';
-import type { Action, AmendPlan, ChangePlan, OrderPlan } from './actions.ts';
+import type { Action, AmendPlan, ChangePlan, OrderPlan, QuotesPlan } from './actions.ts';
 import { nameOf, settlerOf, tokenAt, vaultAt } from './vaults.ts';
 
 const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: new Uint8Array(1) };
@@ -45,6 +47,22 @@ export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRe
   );
   if (request.fault !== null) return request;
   return { ...request, text: textBytes(request.order, writeSignedOrder) };
+}
+
+export function quotesOf(plan: QuotesPlan, user: UserId, nowNs: bigint): QuoteSetRequest {
+  const { set, market, account, isSpot, bids, asks, livesNs } = plan;
+  const revisionNs = nowNs as TimestampNs;
+  return checkedQuoteSet({
+    quotes: {
+      signer: { id: user, text: user },
+      setId: set,
+      baseAsset: spelled(market),
+      ...{ bookPriceDecimals: 2, bookQuantityDecimals: 4, revisionNs, bids: bids.flat(), asks: asks.flat() },
+      ...{ account, isSpot, maxTradingFeesRate: FEE_RATE_MAX, protectionGroup: null, protocolVersion: 1 },
+      goodUntilNs: livesNs === null ? null : ((nowNs + BigInt(livesNs)) as TimestampNs),
+    },
+    ...{ signature: new Uint8Array(64), additionalSigners: [], postSignNs: revisionNs, fault: null, text: NO_BYTES },
+  });
 }
 
 export function replaceOf(
