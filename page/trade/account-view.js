@@ -193,6 +193,7 @@ export class AccountView {
       order.is_reduce_only ? 'reduce only' : '',
       order.is_liquidation ? 'liquidation' : '',
       order.parent_id === null || order.parent_id === undefined ? '' : `child of ${shortId(order.parent_id)}`,
+      (order.quote_set_id ?? null) === null ? '' : `quote set ${order.quote_set_id}`,
     ];
     const status = [statusText(order), ...flags].filter((part) => part !== '').join(', ');
     return {
@@ -260,8 +261,8 @@ export class AccountView {
       const found = order();
       if (found !== undefined) this.#edit.open(found);
     });
-    // A market order that waits for its trigger cannot be replaced.
-    edit.hidden = (order()?.limit_price ?? null) === null;
+    // Neither a market order that waits for its trigger nor an entry of a quote set can be replaced.
+    edit.hidden = (order()?.limit_price ?? null) === null || (order()?.quote_set_id ?? null) !== null;
     const cancel = button('Cancel', async () => {
       const found = order();
       if (found === undefined) return;

@@ -58,6 +58,12 @@ function recordOf(order) {
   };
 }
 
+/** The quote set of a created order, or null: an entry has the id `<set>:<n>` and no signature of its own. @param {Plain} event */
+function setOf({ user_order: order, signature }) {
+  const colon = order.order_id.lastIndexOf(':');
+  return signature.length === 0 && colon > 0 ? order.order_id.slice(0, colon) : null;
+}
+
 /** The account of an order, and whether it moves its balances. @param {Plain} order */
 function targetOf(order) {
   return order?.is_spot === undefined ? {} : { account_index: order.account_index, is_spot: order.is_spot };
@@ -358,7 +364,7 @@ export class Account {
     const key = `${event.asset_id ?? event.user_order?.base_asset}/${event.order_id ?? event.user_order?.order_id}`;
     const order = this.orders.get(key);
     if (tag === 'Created') {
-      if (order === undefined) this.orders.set(key, recordOf(event.user_order));
+      if (order === undefined) this.orders.set(key, { ...recordOf(event.user_order), quote_set_id: setOf(event) });
     } else if (tag === 'Canceled' || tag === 'Removed') this.#end(key, tag, String(event.reason ?? ''));
     else if ((tag === 'Replaced' || tag === 'Amended') && order !== undefined)
       this.#plan(`order ${key}`, () => this.#rereadOrder(key));

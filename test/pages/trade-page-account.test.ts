@@ -142,6 +142,28 @@ suite('the account on the trading page', browserOptions, () => {
     await until('nothing is held', async () => (await held()) === 0);
   });
 
+  test('entries of a quote set show its name, as they come and after a reload, and cannot be edited (QTE-06)', async () => {
+    const { page } = await opened();
+    await connectAs(page, 'User a');
+    await live(page);
+    const answer = await maker.setQuotes({ assetId: '2', setId: 'mine', bids: [['1000', '0.1']], asks: [] });
+    assert.deepEqual([answer.status, answer.created], ['Received', 1]);
+    for (const when of ['as it comes', 'after a reload']) {
+      if (when !== 'as it comes') {
+        await page.reload();
+        await connectAs(page, 'User a');
+        await live(page);
+      }
+      const entry = row(page, 'Open orders', 'quote set mine');
+      await entry.waitFor();
+      assert.match(await textOf(entry), /1,000\.00/, when);
+      assert.equal(await entry.getByRole('button', { name: 'Edit' }).count(), 0, when);
+      assert.equal(await entry.getByRole('button', { name: 'Cancel' }).count(), 1, when);
+    }
+    await maker.endQuotes('2', 'mine');
+    await row(page, 'Open orders', 'quote set mine').waitFor({ state: 'detached' });
+  });
+
   test('a child order is made by choosing its parent, and the price of its trigger is moved by Edit', async () => {
     const { page } = await opened();
     await connectAs(page, 'User b');
