@@ -239,12 +239,16 @@ suite('the private socket', () => {
     await eventually(() => listener.server.streams.countAll(ALICE) === 0);
   });
 
-  test('PRV-02: of sockets that wait for their first frame one address has no more than half', async () => {
+  test('PRV-02: of sockets that wait for their first frame one address has no more than half', async (t) => {
     const limits = new AddressLimits({ size: { unitsPerSecond: 100_000n, capacity: 100_000n }, socketsMax: 2_000 });
     const gate = new AddressGate({ limits, source: 'peer', nowNs: () => 1n, refused: () => undefined });
     const crowded = new OmsServer({ services: oms, gate, observer: listener.reports });
     const port = await crowded.listen({ host: '127.0.0.1', port: 0 });
     const waiting: WebSocket[] = [];
+    t.after(() => {
+      for (const socket of waiting) socket.terminate();
+      crowded.close();
+    });
     const from = async (localAddress: string): Promise<() => string> => {
       const socket = new WebSocket(`ws://127.0.0.1:${port}/user/ws`, { localAddress });
       let frame = '';
@@ -264,8 +268,6 @@ suite('the private socket', () => {
     await eventually(() => late() !== '');
     assert.match(late(), /"code":"RATE_LIMITED"/);
     assert.ok(others.every((told) => told() === ''));
-    for (const socket of waiting) socket.terminate();
-    crowded.close();
   });
 
   test('PRV-03: at the cap the new socket is 429; silent ones without a pong are closed, those that answer and /control stay', async () => {
