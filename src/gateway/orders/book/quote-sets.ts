@@ -256,11 +256,15 @@ export class LiveQuoteSets {
     if (side !== undefined) side.matched = countLots(side.matched, lots);
   }
 
-  /** A fill is rolled back: of a revision before the one in force it restores nothing (QTE-07). */
+  /**
+   * A fill is rolled back: of a revision before the one in force it restores nothing (QTE-07). An entry that left its set while all of
+   * it was pending keeps its quantity, and ends as an order does whose cancel waited (AMB-32).
+   */
   undone(order: LiveOrder, tradeId: number, lots: number): void {
     const set = this.ofOrder(order);
     // mutant: rollback-of-an-earlier-revision
     if (set === undefined || tradeId > set.lastTradeId) return;
+    if (set.sideOf(order.side).entries.get(order.price)?.index !== order.index) return;
     order.quantity = Math.max(0, order.quantity - lots) as RawQuantity;
   }
 
