@@ -55,7 +55,11 @@ suite('the examples of the API documents', () => {
     // Of these two the first is ended by the example that ends a session; the streams have an older one.
     for (let count = 0; count < 2; count += 1) await seller.logIn();
     for (const operation of seller.operations) {
-      if (operation.id !== last && operation.id !== 'post_auth') await seller.send(operation);
+      if (operation.id === last || operation.id === 'post_auth') continue;
+      // The example before it removes the group.
+      if (operation.id === 'post_account_protection_asset_id_group_reset')
+        await seller.send(seller.operation('put_account_protection_asset_id'));
+      await seller.send(operation);
     }
     await buyer.send(buyer.operation(last));
     await buyer.logIn();
@@ -107,8 +111,8 @@ suite('the examples of the API documents', () => {
 
   test('the frames of /control are answered in both versions', async () => {
     const control = must(
-      seller.streams.find(({ receives }) => receives.length > 0),
-      'a stream that receives',
+      seller.streams.find(({ path }) => path === '/control'),
+      'the stream of orders',
     );
     for (const message of control.receives) {
       const received = await seller.listen(control, message.name.endsWith('V1'));

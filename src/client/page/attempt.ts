@@ -30,7 +30,7 @@ export function withUser(value: JsonValue, userId: string, before: string): Json
   );
 }
 
-const TIMES = new Set(['creation_timestamp_ns', 'timestamp_ns', 'post_sign_timestamp']);
+const TIMES = new Set(['creation_timestamp_ns', 'timestamp_ns', 'post_sign_timestamp', 'revision']);
 
 const NEW_IDS: ReadonlySet<string> = new Set(['order_id', 'request_id']);
 
