@@ -175,7 +175,8 @@ async def test_every_action_over_control(node: Node, version: Version) -> None:
 async def test_a_signature_over_another_text_is_rejected_with_its_member(node: Node, version: Version) -> None:
     async with Client(node.oms, key=dev_key("a")) as client, client.control(version=version) as control:
         order = await client.limit("BTC", "Sell", price="92000", quantity="0.5")
-        wrong = {**order.request, "signature": [*order.request["signature"][:-1], 0]}
+        first, *rest = order.request["signature"]
+        wrong = {**order.request, "signature": [first ^ 1, *rest]}
         answer = await control.send(type(order)("create", order.asset_id, order.order_id, wrong))
         assert (answer.status, answer.reason) == ("Rejected", "InvalidSignature")
         assert answer.detail is not None
