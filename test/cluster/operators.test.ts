@@ -89,10 +89,12 @@ suite('operators of a cluster', { skip, timeout: 300_000 }, () => {
 
   test('the leader removes the stream below the snapshot; a new node joins, an empty one is sent to do so', async () => {
     await eventually(async () => ((await log.info())?.first ?? 0) > 1);
-    const info = await log.info();
-    const [snapshot] = (await log.snapshots()).filter(({ name }) => name !== 'nodes');
-    assert.ok(snapshot !== undefined && info !== null);
-    assert.ok(info.first <= Number(snapshot.name.split('/')[1]), `${info.first}, ${snapshot.name}`);
+    // A server that is behind may still list a snapshot that was deleted.
+    await eventually(async () => {
+      const first = (await log.info())?.first ?? Number.POSITIVE_INFINITY;
+      const names = (await log.snapshots()).flatMap(({ name }) => (name === 'nodes' ? [] : [name]));
+      return names.length > 0 && names.every((name) => first <= Number(name.split('/')[1]));
+    });
     const empty = commands.launch('c', join(home, 'c'));
     assert.equal(await empty.ended, 78);
     assert.match(empty.stderr, /ringbook cluster join DIR/);
