@@ -1,4 +1,4 @@
-// tier: quick, 4 s
+// tier: full, 4 s
 /** The client of the private socket and of sessions that only read, against a whole node (PRV-01, RDO-01, RDO-02). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
