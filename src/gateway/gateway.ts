@@ -30,6 +30,7 @@ import { AccountActions } from './actions/account-actions.ts';
 import { AutomaticCancels } from './actions/automatic-cancels.ts';
 import { FaultCooldowns, type FaultCounters } from './actions/fault-cooldowns.ts';
 import { Liquidations } from './actions/liquidations.ts';
+import { OrderCancels } from './actions/order-cancels.ts';
 import { OrderEntry } from './actions/order-entry.ts';
 import { ProtectionActions } from './actions/protection-actions.ts';
 import { ReleaseQueue } from './actions/release-queue.ts';
@@ -110,16 +111,9 @@ export interface GatewayCounters extends FaultCounters {
 export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'isFunded' | 'isMarketMaker' | 'atRisk'> {
   readonly entry: Pick<
     OrderEntry,
-    | 'admit'
-    | 'cancelAll'
-    | 'cancelBatch'
-    | 'isStalled'
-    | 'isStopping'
-    | 'newConnection'
-    | 'stop'
-    | 'submit'
-    | 'submitBatch'
+    'admit' | 'isStalled' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
   >;
+  readonly cancels: Pick<OrderCancels, 'cancelAll' | 'cancelBatch'>;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;
   readonly limits: Pick<UserLimits, 'charge' | 'chargeRead' | 'streamCap' | 'viewOf'>;
   readonly sessions: Pick<
@@ -164,6 +158,7 @@ export class Gateway implements OrderSink {
   readonly limits: UserLimits;
   readonly sessions: UserSessions;
   readonly entry: OrderEntry;
+  readonly cancels: OrderCancels;
   readonly automaticCancels: AutomaticCancels;
   readonly liquidations: Liquidations;
   readonly queries: OrderQueries;
@@ -229,13 +224,14 @@ export class Gateway implements OrderSink {
       releases: this.#releases,
       createRefusal: (user) => (this.isDiskLow ? DISK_LOW : this.#faults.refusalOf(user)),
     });
-    const { entry } = this;
+    this.cancels = new OrderCancels({ requests: orders.requests, shards, idKey, nowNs, openMarkets, wakeUp });
+    const { entry, cancels } = this;
     const holderOf = (user: UserId): TimerHolder | null => this.#holderOf(user);
     const markTimer = (user: UserId, runs: boolean): Promise<ActionReply> => command({ kind: 'markTimer', user, runs });
     const marks = parts.isCluster === true ? new TimerMarks(markTimer, wakeUp) : null;
-    this.automaticCancels = new AutomaticCancels({ entry, holderOf, nowNs, wakeUp, marks });
+    this.automaticCancels = new AutomaticCancels({ cancels, holderOf, nowNs, wakeUp, marks });
     this.liquidations = new Liquidations({ orders, entry, command, wakeUp });
-    this.#faults = new FaultCooldowns({ nowNs, limits, entry, accounts: orders.margin.accounts, counted });
+    this.#faults = new FaultCooldowns({ nowNs, limits, cancels, accounts: orders.margin.accounts, counted });
     this.registry = new RegistryCache({ command, refusedUsers, isOpen: (index) => openMarkets.has(index) });
     const { registry } = this;
     this.queries = new OrderQueries({ orders, registry, isFunded, pages: parts.pages });
@@ -404,7 +400,7 @@ export class Gateway implements OrderSink {
   }
 
   endQuoteSet(set: LiveQuoteSet, done: () => void): boolean {
-    return this.entry.endQuoteSet(set, ORDER_END.liquidation, done);
+    return this.cancels.endQuoteSet(set, ORDER_END.liquidation, done);
   }
 
   accountCleared(account: ClearedAccount): void {
@@ -412,7 +408,7 @@ export class Gateway implements OrderSink {
   }
 
   reduce(command: ReduceCommand): boolean {
-    return this.entry.reduce(command);
+    return this.cancels.reduce(command);
   }
 
   release(command: ReleaseEvent): void {

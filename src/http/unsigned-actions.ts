@@ -47,14 +47,14 @@ export function assetOfUnsigned(request: UnsignedRequest): AssetId | null {
  * @returns whether it is under way.
  */
 export function carryOut(
-  services: Pick<GatewayServices, 'entry' | 'automaticCancels'>,
+  services: Pick<GatewayServices, 'entry' | 'cancels' | 'automaticCancels'>,
   user: UserId,
   request: UnsignedRequest,
   hops: ActionHops,
   answer: (done: Outcome<UnsignedDone>) => void,
 ): boolean {
   if (request.kind === 'cancel-all-after') return startTimer(services, user, request.timeoutMs, hops, answer);
-  const { entry } = services;
+  const { entry, cancels } = services;
   const { kind } = request;
   const done = (): void => answer(accepted({ kind }));
   // mutant: stalled-cancel-all
@@ -63,8 +63,8 @@ export function carryOut(
   let refusal: Reject | null;
   if (kind === 'cancel-batch') {
     const { orderIds, assetId } = request.batch;
-    refusal = entry.cancelBatch({ user, orderIds, assetId }, hops, stored);
-  } else refusal = entry.cancelAll({ user, ...request.scope }, hops, stored);
+    refusal = cancels.cancelBatch({ user, orderIds, assetId }, hops, stored);
+  } else refusal = cancels.cancelAll({ user, ...request.scope }, hops, stored);
   if (refusal !== null) answer(rejected(refusal));
   else if (!isStalled) done();
   return refusal === null;

@@ -7,7 +7,7 @@ import type { AssetId, UserId } from '../../src/core/ids.ts';
 import { ORDER_END } from '../../src/core/order-terms.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { AutomaticCancels, CANCELS_PER_TURN } from '../../src/gateway/actions/automatic-cancels.ts';
-import { MARKET_BUSY } from '../../src/gateway/actions/order-entry.ts';
+import { MARKET_BUSY } from '../../src/gateway/actions/order-cancels.ts';
 import { DisconnectGroup, Membership } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import { ALICE } from '../support/names.ts';
 import { createRequest, MARKET, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
@@ -25,7 +25,7 @@ class World {
   readonly holders: Map<UserId, 'user' | 'maker'> = new Map([[ALICE, 'user']]);
   readonly cancels: AutomaticCancels = new AutomaticCancels({
     holderOf: (user) => this.holders.get(user) ?? null,
-    entry: {
+    cancels: {
       hasRoomForCancel: () => this.room > 0,
       sendCancel: ({ market, orderId }) => {
         this.room -= 1;

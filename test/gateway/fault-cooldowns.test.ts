@@ -19,7 +19,7 @@ class World {
     nowNs: () => NOW,
     limits: { tierOf: () => 'default' },
     accounts: { pricedSinceMatch: () => this.isPriced },
-    entry: {
+    cancels: {
       cancelAll: ({ user: of }) => {
         this.cancelled.push(of);
         return null;

@@ -16,13 +16,13 @@ suite('cancels in advance at the rings', () => {
   test('a full market holds up no other, and nothing is lost or sent twice', () => {
     const [even, odd] = [new CommandRing(1_024, 0), new CommandRing(1_024, 0)];
     const world = new EntryWorld([even, odd]);
-    const { fixture, openMarkets, entry } = world;
+    const { fixture, openMarkets } = world;
     fixture.manager.onMarketChanged(OTHER);
     let wakeUps = 0;
     const wakeUp = (): void => {
       wakeUps += 1;
     };
-    const cancels = new AutomaticCancels({ entry, holderOf: () => 'user', nowNs: () => NOW, wakeUp });
+    const cancels = new AutomaticCancels({ cancels: world.cancels, holderOf: () => 'user', nowNs: () => NOW, wakeUp });
     const group = new DisconnectGroup();
     const create = (id: string, asset: AssetId): void => {
       const request = createRequest({ id, quantity: 10 }, { baseAsset: { id: asset, text: asset } });

@@ -31,7 +31,7 @@ class World extends EntryWorld {
     this.capacity = Number.POSITIVE_INFINITY;
     this.#cancels = new AutomaticCancels({
       holderOf: () => 'user',
-      entry: {
+      cancels: {
         hasRoomForCancel: () => true,
         sendCancel: ({ orderId }) => {
           this.cancelled.push(orderId);

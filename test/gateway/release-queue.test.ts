@@ -129,7 +129,7 @@ suite('cancels of many at a full ring', () => {
   test('get in where new orders do not, and take all that is before them', () => {
     const node = busyNode();
     for (const market of SIMULATED_MARKETS) assert.ok(fill(node, market, `m${market}-`) > 10);
-    assert.equal(node.gateway.entry.cancelAll(all), null);
+    assert.equal(node.gateway.cancels.cancelAll(all), null);
     node.settle();
     for (const market of node.clearing.ledger.markets) assert.equal(market.orders.size, 0);
     assert.equal(node.gateway.actionsInFlight, 0);
@@ -143,10 +143,10 @@ suite('cancels of many at a full ring', () => {
     node.settle();
     fill(node, second, 'x');
     let sent = 0;
-    while (node.gateway.entry.cancelAll({ ...all, assetId: second }) === null) sent += 1;
+    while (node.gateway.cancels.cancelAll({ ...all, assetId: second }) === null) sent += 1;
     assert.ok(sent > 5, `${sent} use the reserve`);
     const onTheWay = node.gateway.orders.requests.count;
-    assert.equal(node.gateway.entry.cancelAll(all)?.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(node.gateway.cancels.cancelAll(all)?.code, 'SERVICE_UNAVAILABLE');
     assert.equal(node.gateway.orders.requests.count, onTheWay, 'nothing was reserved either');
     node.settle();
     assert.equal(node.clearing.ledger.markets[0]?.orders.size, 1);

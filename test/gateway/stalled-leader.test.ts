@@ -46,7 +46,7 @@ suite('a stalled leader', () => {
   test('a cancel-all and a cancel-batch are stored when their markets have cancelled and all that they sent is (cluster.md 7.4)', () => {
     for (const kind of ['all', 'batch'] as const) {
       const world = new EntryWorld();
-      const { fixture, entry } = world;
+      const { fixture, cancels } = world;
       const sequence = fixture.place();
       let stored = 0;
       const count = (): void => {
@@ -55,8 +55,8 @@ suite('a stalled leader', () => {
       const orderIds = ['order-1', 'unknown'] as OrderId[];
       const send = (): unknown =>
         kind === 'all'
-          ? entry.cancelAll({ user: ALICE, assetId: null, beforeNs: null }, null, count)
-          : entry.cancelBatch({ user: ALICE, assetId: BASE, orderIds }, null, count);
+          ? cancels.cancelAll({ user: ALICE, assetId: null, beforeNs: null }, null, count)
+          : cancels.cancelBatch({ user: ALICE, assetId: BASE, orderIds }, null, count);
       assert.equal(send(), null);
       const [sent] = world.rings[0]?.read() ?? [];
       const cancelled = fixture.end(sequence, ORDER_END.userRequested);
@@ -76,11 +76,11 @@ suite('a stalled leader', () => {
 
   test('mass cancels that wait take from the share of their user: with many of one user others are still taken (AMB-111)', () => {
     const world = new EntryWorld();
-    const { fixture, entry } = world;
+    const { fixture, cancels } = world;
     fixture.place();
     let stored = 0;
     const cancelAll = (user: UserId): string | null =>
-      entry.cancelAll({ user, assetId: BASE, beforeNs: 1n as TimestampNs }, null, () => {
+      cancels.cancelAll({ user, assetId: BASE, beforeNs: 1n as TimestampNs }, null, () => {
         stored += 1;
       })?.code ?? null;
     const most = REQUESTS_PER_USER_MAX + CANCELS_PER_USER_RESERVED;

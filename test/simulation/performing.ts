@@ -365,10 +365,10 @@ export class Performer {
     const user = userAt(action.who);
     if (action.kind === 'cancelAll') {
       const beforeNs = action.olderNs === null ? null : ((nowNs - BigInt(action.olderNs)) as TimestampNs);
-      this.#refused(gateway.entry.cancelAll({ user, assetId: action.market, beforeNs }));
+      this.#refused(gateway.cancels.cancelAll({ user, assetId: action.market, beforeNs }));
     } else {
       this.#refused(
-        gateway.entry.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }),
+        gateway.cancels.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }),
       );
     }
   }

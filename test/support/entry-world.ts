@@ -3,6 +3,7 @@ import { hashKeyOf } from '../../src/core/key-words.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { Views } from '../../src/core/views.ts';
+import { OrderCancels } from '../../src/gateway/actions/order-cancels.ts';
 import { OrderEntry } from '../../src/gateway/actions/order-entry.ts';
 import { ReleaseQueue } from '../../src/gateway/actions/release-queue.ts';
 import type { SignatureJob } from '../../src/gateway/actions/signature-verifier.ts';
@@ -97,6 +98,7 @@ export class EntryWorld {
   wakeUps = 0;
   readonly rings: readonly CommandRing[];
   readonly entry: OrderEntry;
+  readonly cancels: OrderCancels;
   /** Configurations of accounts; every other has the default. */
   readonly signers: SignerQueries = new SignerQueries();
   /** Charged beside what an action itself costs, and what the next charge is refused with. */
@@ -107,8 +109,14 @@ export class EntryWorld {
     this.rings = rings;
     const shards = rings.map(({ publication }) => publication);
     const nowNs = (): TimestampNs => NOW;
+    const wakeUp = (): void => {
+      this.wakeUps += 1;
+    };
+    const { requests } = this.fixture.manager;
+    const shared = { requests, shards, idKey: hashKeyOf(0n), nowNs, openMarkets: this.openMarkets, wakeUp };
+    this.cancels = new OrderCancels(shared);
     this.entry = new OrderEntry({
-      requests: this.fixture.manager.requests,
+      ...shared,
       verifier: { verify: (job, done) => this.#verify(job, done) },
       limits: {
         charge: (_user, cost) => {
@@ -118,15 +126,8 @@ export class EntryWorld {
         partOf: () => 'user',
       },
       signers: this.signers,
-      shards,
-      idKey: hashKeyOf(0n),
-      nowNs,
-      openMarkets: this.openMarkets,
       releases: new ReleaseQueue(shards, nowNs),
       createRefusal: () => null,
-      wakeUp: () => {
-        this.wakeUps += 1;
-      },
       counted: { order: () => undefined },
     });
   }

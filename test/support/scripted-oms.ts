@@ -14,12 +14,8 @@ import { accepted, type Outcome, rejected } from '../../src/core/outcome.ts';
 import { type Reject, reject } from '../../src/core/reject.ts';
 import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import type { ClearingVerdict } from '../../src/gateway/actions/account-actions.ts';
-import {
-  type ActionOrigin,
-  type OrderEntry,
-  type SignedEntry,
-  STOPPING,
-} from '../../src/gateway/actions/order-entry.ts';
+import type { OrderCancels } from '../../src/gateway/actions/order-cancels.ts';
+import { type ActionOrigin, type SignedEntry, STOPPING } from '../../src/gateway/actions/order-entry.ts';
 import { ProtectionActions } from '../../src/gateway/actions/protection-actions.ts';
 import type { GatewayServices } from '../../src/gateway/gateway.ts';
 import type { EntryAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
@@ -40,8 +36,8 @@ export interface TakenAction {
   readonly answer: EntryAnswer;
 }
 
-type CancelAll = Parameters<OrderEntry['cancelAll']>[0];
-type CancelBatch = Parameters<OrderEntry['cancelBatch']>[0];
+type CancelAll = Parameters<OrderCancels['cancelAll']>[0];
+type CancelBatch = Parameters<OrderCancels['cancelBatch']>[0];
 
 const MARKET_VIEW: MarketView = {
   definition: MARKET,
@@ -152,6 +148,13 @@ export class ScriptedOms implements GatewayServices {
   };
 
   readonly entry: GatewayServices['entry'] = this.#scriptedEntry();
+
+  readonly cancels: GatewayServices['cancels'] = {
+    cancelAll: (request, _hops, stored) =>
+      this.#bulk(request, this.fixture.manager.requests.checkCancelAll(request), stored),
+    cancelBatch: (request, _hops, stored) =>
+      this.#bulk(request, this.fixture.manager.requests.ordersToCancel(request), stored),
+  };
 
   readonly automaticCancels: GatewayServices['automaticCancels'] = {
     cancelAllAfter: (user, timeoutMs) => {
@@ -264,10 +267,6 @@ export class ScriptedOms implements GatewayServices {
           this.#take({ kind, request } as SignedEntry, origin, (told) => answer(index, told));
         });
       },
-      cancelAll: (request, _hops, stored) =>
-        this.#bulk(request, this.fixture.manager.requests.checkCancelAll(request), stored),
-      cancelBatch: (request, _hops, stored) =>
-        this.#bulk(request, this.fixture.manager.requests.ordersToCancel(request), stored),
     };
   }
 

@@ -246,11 +246,11 @@ export class Traders {
     const assetId = this.random.below(2) === 0 ? null : this.#pick(SIMULATED_MARKETS);
     if (this.random.below(2) === 0) {
       const beforeNs = this.random.below(2) === 0 ? null : ((node.nowNs - 5_000_000n) as TimestampNs);
-      node.gateway.entry.cancelAll({ user, assetId, beforeNs });
+      node.gateway.cancels.cancelAll({ user, assetId, beforeNs });
       return;
     }
     const orderIds = this.#recent().map(({ id }) => id as OrderId);
-    node.gateway.entry.cancelBatch({ user, assetId, orderIds: orderIds.slice(0, 1 + this.random.below(5)) });
+    node.gateway.cancels.cancelBatch({ user, assetId, orderIds: orderIds.slice(0, 1 + this.random.below(5)) });
   }
 
   #replace(node: SimulatedNode): void {

@@ -18,7 +18,7 @@ import type { MarketSlot } from '../orders/book/markets.ts';
 import type { LiveQuoteSet } from '../orders/book/quote-sets.ts';
 import type { DisconnectGroup, GroupCancels } from '../orders/entry/disconnect-group.ts';
 import { DeadManTimers, type TimerHolder } from '../sessions/dead-man-timers.ts';
-import type { OrderEntry } from './order-entry.ts';
+import type { OrderCancels } from './order-cancels.ts';
 import type { TimerMarks } from './timer-marks.ts';
 
 const NOTHING_TO_CANCEL = reject(
@@ -31,7 +31,7 @@ const NS_PER_MS = 1_000_000n;
 export const CANCELS_PER_TURN = 256;
 
 interface AutomaticCancelParts {
-  readonly entry: Pick<OrderEntry, 'hasRoomForCancel' | 'sendCancel' | 'cancelAll' | 'endQuoteSet'>;
+  readonly cancels: Pick<OrderCancels, 'hasRoomForCancel' | 'sendCancel' | 'cancelAll' | 'endQuoteSet'>;
   /** The user's share of the table of timers; null: the user has nothing that could be cancelled. */
   readonly holderOf: (user: UserId) => TimerHolder | null;
   readonly nowNs: () => TimestampNs;
@@ -108,12 +108,12 @@ export class AutomaticCancels {
   sendWaiting(): void {
     for (const set of this.#endedSets) {
       // A newer revision over another connection is not ended with this one.
-      if (set.group?.isEnded === true && !this.#parts.entry.endQuoteSet(set, ORDER_END.userRequested)) break;
+      if (set.group?.isEnded === true && !this.#parts.cancels.endQuoteSet(set, ORDER_END.userRequested)) break;
       this.#endedSets.delete(set);
     }
     if (this.#waiting.size > 0) this.#sendGroups();
     for (const user of this.#timers.due(this.#parts.nowNs())) {
-      const refusal = this.#parts.entry.cancelAll({ user, assetId: null, beforeNs: null });
+      const refusal = this.#parts.cancels.cancelAll({ user, assetId: null, beforeNs: null });
       if (refusal !== null) continue;
       this.#timers.done(user);
       this.#mark(user, null);
@@ -132,13 +132,13 @@ export class AutomaticCancels {
 
   /** @returns how many were sent, at most `max`. */
   #sendSome(market: MarketSlot, parts: Set<GroupCancels>, max: number): number {
-    const { entry } = this.#parts;
+    const { cancels } = this.#parts;
     let sent = 0;
     for (const part of parts) {
       for (; part.size > 0; sent += 1) {
-        if (sent === max || !entry.hasRoomForCancel(market)) return sent;
+        if (sent === max || !cancels.hasRoomForCancel(market)) return sent;
         const { user, orderId } = part.take();
-        entry.sendCancel({ kind: 'cancel', market, user, orderId });
+        cancels.sendCancel({ kind: 'cancel', market, user, orderId });
       }
       parts.delete(part);
     }

@@ -18,13 +18,13 @@ import type { OrderFault } from '../orders/book/order-events.ts';
 import type { UserMarginAccounts } from '../orders/margin/margin-accounts.ts';
 import { FAULT_RULE, FaultBudget, type FaultSettings } from '../sessions/fault-budget.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
-import type { OrderEntry } from './order-entry.ts';
+import type { OrderCancels } from './order-cancels.ts';
 
 interface FaultCooldownParts {
   readonly nowNs: () => TimestampNs;
   readonly limits: Pick<UserLimits, 'tierOf'>;
   readonly accounts: Pick<UserMarginAccounts, 'pricedSinceMatch'>;
-  readonly entry: Pick<OrderEntry, 'cancelAll'>;
+  readonly cancels: Pick<OrderCancels, 'cancelAll'>;
   readonly counted: FaultCounters;
 }
 
@@ -95,7 +95,7 @@ export class FaultCooldowns {
   sendWaiting(): void {
     for (const user of this.#toCancel) {
       const request = { user, assetId: null, beforeNs: null, end: ORDER_END.rateLimited };
-      if (this.#parts.entry.cancelAll(request) === null) this.#toCancel.delete(user);
+      if (this.#parts.cancels.cancelAll(request) === null) this.#toCancel.delete(user);
     }
   }
 }

@@ -10,8 +10,7 @@
  *                                      each reserved, in order of submission
  *                                      [batch begins] item item … [batch ends]      (BAT-01 to BAT-10, AMB-26)
  *
- * A full ring, a closed market or a full pool is an answer before anything changed. Cancels and reductions of the node
- * itself may use the reserved capacity of a ring.
+ * A full ring, a closed market or a full pool is an answer before anything changed.
  *
  * Invariants
  *   (1) Nothing is reserved unless the ring of the market can take the message; of a batch, all its items there.
@@ -20,9 +19,8 @@
  *   (3) On `/control` a batch stays between what its connection sent before and after it: it goes when its last
  *       signature is verified, and signatures of a connection are verified in order. A REST request is a connection of
  *       its own, so its signatures go to all threads of the pool.
- *   (4) Cancels of many orders are all or nothing: each shard's ring takes all of its messages, or none is written.
  *
- * Not here: sockets and frames (src/http), the rules on a request (orders/entry/pre-flight.ts) and its hold
+ * Not here: sockets and frames (src/http), cancels without a signature (order-cancels.ts), the rules on a request (orders/entry/pre-flight.ts) and its hold
  * (orders/entry/order-requests.ts), the form of messages (command-codec.ts).
  */
 import { createHash } from 'node:crypto';
@@ -46,9 +44,9 @@ import { storedSignatures } from '../../codec/stored-signatures.ts';
 import { must } from '../../core/assert.ts';
 import { parseHex } from '../../core/hex.ts';
 import { HOP } from '../../core/hops.ts';
-import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
+import type { OrderId, UserId } from '../../core/ids.ts';
 import type { HashKey } from '../../core/key-words.ts';
-import { ORDER_END, ORDER_FLAG, type OrderEnd, type Side } from '../../core/order-terms.ts';
+import { ORDER_FLAG } from '../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
 import type { TimestampNs } from '../../core/units.ts';
@@ -60,9 +58,7 @@ import { recordBytes } from '../../runtime/ring-layout.ts';
 import {
   AmendOrder,
   ApplyQuoteSet,
-  CancelAllOrders,
   CancelOrder,
-  EndQuoteSet,
   NewOrder,
   type OrderRecordView,
   ReplaceOrder,
@@ -73,17 +69,10 @@ import {
   type Stamp,
   writeAmend,
   writeCancel,
-  writeCancelAll,
   writeCreate,
-  writeEndQuoteSet,
-  writeNodeCancel,
   writeQuoteSet,
-  writeReduction,
   writeReplace,
 } from '../command-codec.ts';
-import type { MarketSlot } from '../orders/book/markets.ts';
-import type { ReduceCommand } from '../orders/book/order-events.ts';
-import type { LiveQuoteSet } from '../orders/book/quote-sets.ts';
 import { type DisconnectGroup, Membership } from '../orders/entry/disconnect-group.ts';
 import type { Caller, OrderRequests } from '../orders/entry/order-requests.ts';
 import {
@@ -91,18 +80,17 @@ import {
   type EntryAnswer,
   type EntryReply,
   NO_SKIPS,
-  type PreparedCancel,
   type PreparedCreate,
   type PreparedQuoteSet,
   type PreparedReplace,
   type PreparedRequest,
   type SkippedCheck,
-  UNANSWERED,
 } from '../orders/entry/pending-requests.ts';
 import type { SignerQueries } from '../queries/signers.ts';
 import { type Cost, isCancelCost } from '../sessions/costs.ts';
 import { CreateRetries } from '../sessions/create-retries.ts';
 import type { UserLimits } from '../sessions/user-limits.ts';
+import { MARKET_BUSY, MARKET_CLOSED } from './order-cancels.ts';
 import type { ReleaseQueue } from './release-queue.ts';
 import { BAD_SIGNATURE, POOL_FULL, type SignatureJob, type SignatureVerifier } from './signature-verifier.ts';
 import { UnverifiedOrders } from './unverified-orders.ts';
@@ -146,12 +134,6 @@ export interface ActionOrigin {
 }
 
 /** The answer to the item of a batch at this index. */
-/** A cancel of many orders, of one market or of all. */
-interface MassCancel {
-  readonly user: UserId;
-  readonly assetId: AssetId | null;
-}
-
 type ItemAnswer = (index: number, answer: ActionAnswer) => void;
 
 interface OrderEntryParts {
@@ -184,8 +166,6 @@ interface OrderEntryParts {
 export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
 /** A leader whose lease is over refuses what adds or moves anything; what takes away is executed (cluster.md 7.4). */
 const STALLED: Reject = reject('SERVICE_UNAVAILABLE', 'the node has no answer of its cluster, try again');
-export const MARKET_BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'the market is busy, try again');
-const MARKET_CLOSED: Reject = reject('SERVICE_UNAVAILABLE', 'the market is starting, try again');
 export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the connection of this order has ended');
 const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
@@ -193,7 +173,6 @@ const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order b
 /** Stands for the master signature where none is needed. */
 const NO_MASTER: Uint8Array = new Uint8Array(SIGNATURE_BYTES);
 const NO_TIME = 0n as TimestampNs;
-const CANCEL_BYTES: number = recordBytes(CancelOrder.bytes);
 /** Public keys kept as bytes; when full it starts over, which costs one conversion a user. */
 const PUBLIC_KEYS_KEPT = 65_536;
 
@@ -479,35 +458,6 @@ export class OrderEntry {
     hops?.pass(HOP.sent, requestId);
     publication.commit();
     wakeUp();
-  }
-
-  /**
-   * Ends a set that its market may have, and raises its mark (QTE-09): also one of which nothing rests any more.
-   *
-   * @param done called when the market has ended it.
-   * @returns false: the ring is full, or its market is not open.
-   */
-  endQuoteSet(
-    { user, market, setId, isKnown }: LiveQuoteSet,
-    end: OrderEnd,
-    done: (() => void) | null = null,
-  ): boolean {
-    const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
-    const { marketIndex } = market.definition;
-    if (!isKnown) {
-      done?.();
-      return true;
-    }
-    const publication = this.#publicationOf(marketIndex);
-    if (!openMarkets.has(marketIndex) || !requests.hasRoomForCancel()) return false;
-    const at = publication.claim(EndQuoteSet.typeId, EndQuoteSet.bytes, true);
-    if (at < 0) return false;
-    const requestId = passed(requests.reserveCancelAll(null, done));
-    const ended = { user, marketIndex, setId, subAccount: null, end };
-    writeEndQuoteSet(publication.views, at, ended, { requestId, receivedNs: nowNs() });
-    publication.commit();
-    wakeUp();
-    return true;
   }
 
   // ---- one request
@@ -798,177 +748,6 @@ export class OrderEntry {
     return true;
   }
 
-  // ---- cancels that a session alone authorizes, or the node makes (CAN-05 to CAN-11)
-
-  /**
-   * Every order of the user, or those of one market; `beforeNs` 1 or more: only those that are strictly older (AMB-18).
-   *
-   * @param hops as of an ActionOrigin.
-   * @param stored called once when all of it is stored, and what had ended these orders before; null: at once it is answered.
-   * @returns null when all of it is sent; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
-   */
-  cancelAll(
-    request: {
-      readonly user: UserId;
-      readonly assetId: AssetId | null;
-      readonly beforeNs: TimestampNs | null;
-      /** `userRequested` unless the node cancels of itself. */
-      readonly end?: OrderEnd;
-      /** Those of one side; of both unless given. */
-      readonly side?: Side;
-      /** Members of this protection group alone, or entries of this quote set; of any unless given. */
-      readonly protectionGroup?: string;
-      readonly quoteSetId?: string;
-    },
-    hops: ActionHops | null = null,
-    stored: (() => void) | null = null,
-  ): Reject | null {
-    const { requests, nowNs, wakeUp } = this.#parts;
-    const { user, beforeNs, end = ORDER_END.userRequested, side = null } = request;
-    const found = requests.checkCancelAll(request);
-    if (!found.ok) return found.reject;
-    if (request.quoteSetId !== undefined) return this.#cancelSet(request, found.value, hops, stored);
-    const slots = requests.slotsOf(user, found.value, request.protectionGroup);
-    const markets = [...slots.keys()];
-    const refusal =
-      this.#cancelRefusal(markets, CancelAllOrders.bytes) ?? (stored === null ? null : requests.waitRefusal(request));
-    if (refusal !== null) return refusal;
-    const done = stored === null ? null : this.#doneOf(markets.length, request, stored);
-
-    // After this point every market gets its message.
-    for (const market of markets) {
-      const { marketIndex } = market.definition;
-      const requestId = passed(requests.reserveCancelAll(hops, done));
-      const publication = this.#publicationOf(marketIndex);
-      const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
-      const protectionGroup = slots.get(market) ?? 0;
-      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end, side, protectionGroup };
-      writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
-      publication.commit();
-    }
-    hops?.sent(markets.length);
-    wakeUp();
-    return null;
-  }
-
-  /** The entries of a quote set: as the end of the set, or with further bounds one by one. */
-  #cancelSet(
-    request: Parameters<OrderEntry['cancelAll']>[0],
-    markets: readonly MarketSlot[],
-    hops: ActionHops | null,
-    stored: (() => void) | null,
-  ): Reject | null {
-    const { requests } = this.#parts;
-    const { user, assetId, side, beforeNs, protectionGroup, quoteSetId = '', end = ORDER_END.userRequested } = request;
-    const sets = requests.knownSets(user, markets, quoteSetId);
-    const isWhole = side === undefined && beforeNs === null && protectionGroup === undefined;
-    if (!isWhole) {
-      const orderIds = requests.entriesOf(sets, request);
-      return this.cancelBatch({ user, assetId, orderIds }, hops, stored);
-    }
-    const refusal =
-      this.#cancelRefusal(
-        sets.map(({ market }) => market),
-        EndQuoteSet.bytes,
-      ) ?? (stored === null ? null : requests.waitRefusal(request));
-    if (refusal !== null) return refusal;
-    const done = stored === null ? null : this.#doneOf(sets.length, request, stored);
-    for (const set of sets) this.endQuoteSet(set, end, done);
-    hops?.sent(0);
-    return null;
-  }
-
-  /** The user's unfinished orders with these ids, in every market or in one. Returns as `cancelAll`. */
-  cancelBatch(
-    request: {
-      readonly user: UserId;
-      readonly assetId: AssetId | null;
-      readonly orderIds: readonly OrderId[];
-    },
-    hops: ActionHops | null = null,
-    stored: (() => void) | null = null,
-  ): Reject | null {
-    const { requests, wakeUp } = this.#parts;
-    const checked = requests.ordersToCancel(request);
-    if (!checked.ok) return checked.reject;
-    const markets = checked.value.map(({ market }) => market);
-    const refusal =
-      this.#cancelRefusal(markets, CancelOrder.bytes) ?? (stored === null ? null : requests.waitRefusal(request));
-    if (refusal !== null) return refusal;
-
-    // After this point every order's market gets its message.
-    const done = stored === null ? null : this.#doneOf(checked.value.length, request, stored);
-    const reply = { answer: done ?? UNANSWERED.answer, hops };
-    for (const prepared of checked.value) this.sendCancel(prepared, reply);
-    hops?.sent(checked.value.length);
-    wakeUp();
-    return null;
-  }
-
-  /** @returns what is called at each of so many answers of markets; behind the last one, or at once, what they did is waited for. */
-  #doneOf(answers: number, request: MassCancel, stored: () => void): () => void {
-    const { requests } = this.#parts;
-    let left = answers;
-    if (left === 0) requests.whenStored(request, stored);
-    return () => {
-      left -= 1;
-      if (left === 0) requests.whenStored(request, stored);
-    };
-  }
-
-  /** Whether one cancel can be sent; if not, the ring wakes this thread as soon as it can. */
-  hasRoomForCancel({ definition: { marketIndex } }: MarketSlot): boolean {
-    const { requests, openMarkets } = this.#parts;
-    const publication = this.#publicationOf(marketIndex);
-    const isOpen = openMarkets.has(marketIndex);
-    if (isOpen && requests.hasRoomForCancel() && publication.hasRoom(CANCEL_BYTES, true)) return true;
-    publication.wantRoom();
-    return false;
-  }
-
-  /** Without a sender that waits for its answer; `hasRoomForCancel` has returned true. */
-  sendCancel(prepared: PreparedCancel, reply: EntryReply = UNANSWERED): void {
-    const { requests, nowNs, idKey: key } = this.#parts;
-    const requestId = passed(requests.reserveCancel(prepared, reply));
-    const publication = this.#publicationOf(prepared.market.definition.marketIndex);
-    const at = publication.claim(CancelOrder.typeId, CancelOrder.bytes, true);
-    writeCancel(publication.views, at, prepared, false, { requestId, receivedNs: nowNs(), key });
-    publication.commit();
-  }
-
-  /**
-   * A reduction or a cancel that the node itself makes (AMB-61), reserved by the caller. It reduces risk, so it may use
-   * the capacity reserved for cancels.
-   *
-   * @returns false: the ring is full, nothing was sent.
-   */
-  reduce(command: ReduceCommand): boolean {
-    const { openMarkets, nowNs, idKey: key } = this.#parts;
-    if (!openMarkets.has(command.marketIndex)) return false;
-    const publication = this.#publicationOf(command.marketIndex);
-    const message = command.total === 0 ? CancelOrder : ReplaceOrder;
-    const at = publication.claim(message.typeId, message.bytes, true);
-    if (at < 0) return false;
-    const writeCommand = command.total === 0 ? writeNodeCancel : writeReduction;
-    writeCommand(publication.views, at, command, { receivedNs: nowNs(), key });
-    publication.commit();
-    return true;
-  }
-
-  /** Why one record of `bytes` for each of these markets cannot be sent, or null. */
-  #cancelRefusal(markets: readonly MarketSlot[], bytes: number): Reject | null {
-    const { openMarkets, shards } = this.#parts;
-    if (!markets.every(({ definition }) => openMarkets.has(definition.marketIndex))) return MARKET_CLOSED;
-    const needed = shards.map(() => 0);
-    for (const { definition } of markets) {
-      const shard = definition.marketIndex % shards.length;
-      needed[shard] = (needed[shard] as number) + recordBytes(bytes);
-    }
-    return shards.every((publication, shard) => publication.hasRoom(needed[shard] as number, true))
-      ? null
-      : MARKET_BUSY;
-  }
-
   // ---- helpers
 
   #sent(requestId: number): void {
@@ -1034,11 +813,6 @@ function write(
 
 function withoutOrder(reserved: Outcome<number>): Outcome<Reserved> {
   return reserved.ok ? accepted({ requestId: reserved.value, order: null }) : reserved;
-}
-
-/** The check of the same turn made sure that the request has its place. */
-function passed(outcome: Outcome<number>): number {
-  return must(outcome.ok ? outcome.value : undefined, 'a checked cancel is taken');
 }
 
 function claimed(at: number): number {

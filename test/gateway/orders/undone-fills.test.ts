@@ -223,7 +223,7 @@ function shortsAtTheBound(lent: number, count: number): { fixture: MarginFixture
     nowNs: () => fixture.nowNs,
     limits: { tierOf: () => 'default' },
     accounts: fixture.manager.margin.accounts,
-    entry: { cancelAll: () => null },
+    cancels: { cancelAll: () => null },
     counted: { fault: () => undefined, cooldown: () => undefined },
   });
   return { fixture, cooldowns };
