@@ -42,7 +42,7 @@ interface SettlementApprovalParts {
   readonly isTimed: (chainId: ChainId) => boolean;
 }
 
-/** What the signer is asked for. */
+/** What the signer is to sign. */
 export function settlementRequest(row: SettlementRow, vault: VaultSettings): SigningRequest {
   const { chainId, validFrom } = row;
   return { kind: 'settlement', chainId, vault, approval: settlementApprovalOf(row), validFrom };

@@ -250,7 +250,7 @@ function isLive({ status }: WithdrawalRow): boolean {
   return status === 'filled' || status === 'signing' || status === 'approved';
 }
 
-/** What the signer is asked for. */
+/** What the signer is to sign. */
 export function withdrawalRequest(
   row: WithdrawalRow,
   vault: VaultSettings,

@@ -196,7 +196,7 @@ export class ReplicatorEnd {
     write(this.#to, { kind: 'waits', forStandby });
   }
 
-  /** Asks once for the state behind a record; the next question takes the place of one that is not answered. */
+  /** Asks once for the state behind a record; the next request takes the place of one that is not answered. */
   askHash(sequence: Sequence): void {
     write(this.#to, { kind: 'hashAt', sequence });
   }

@@ -124,7 +124,7 @@ function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteS
   });
 }
 
-/** What of it was rolled back does not come back: its market will end it when it knows, a restart ends it before. */
+/** What of it was rolled back does not come back: its market ends it with the rollback, a restart ends it before. */
 function leaveForEver(state: ClearingState, order: ClearingOrder, { timeNs }: { readonly timeNs: TimestampNs }): void {
   changeOrder(state, order, (row) => {
     row.flags |= ORDER_FLAG.cancelPending;
@@ -211,7 +211,7 @@ export function applyQuoteSetEnded(state: ClearingState, market: ClearingMarket,
     changeSet(state, slot, marked);
     return;
   }
-  // Those that the market has not ended are filled there, by fills of which it does not know that they were rolled back.
+  // Those that the market has not ended are filled there, by fills whose rollback has not reached it.
   for (const sequence of slot.entries)
     leaveForEver(state, must(orderOf(market, sequence), 'entries of a set live'), input);
   market.revisions.delete(slot.row.sequence);

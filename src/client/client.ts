@@ -461,7 +461,7 @@ export class RingbookClient {
     return readQuoteSetResponse(await this.#protected({ method, path, body: quotes.body, headers }));
   }
 
-  /** Makes the quotes of a set what the ticket says. `Rejected` in the reply: what it adds was refused, what it takes away was applied. */
+  /** Makes the quotes of a set those of the ticket. `Rejected` in the reply: what it adds was refused, what it takes away was applied. */
   async setQuotes(ticket: QuoteSetTicket): Promise<QuoteSetResponse> {
     return this.sendQuotes(await this.signQuotes(ticket));
   }

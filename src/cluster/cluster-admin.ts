@@ -20,7 +20,7 @@ export interface MemberStatus {
   readonly hash: string;
   readonly version: string;
   readonly data: string;
-  /** Records in `dropped/` that nobody has acknowledged. */
+  /** Records in `dropped/` that are not acknowledged. */
   readonly dropped: number;
 }
 
@@ -34,7 +34,7 @@ export interface NodeHash {
   readonly why: string | null;
 }
 
-/** @param hashes of the nodes that were asked, null without an answer. @param sequence that they were asked for. */
+/** @param hashes of the nodes that got the request, null without an answer. @param sequence of the request. */
 export function comparedHashes(
   hashes: readonly (NodeHash | null)[],
   sequence: number,
@@ -64,7 +64,7 @@ export interface ClusterStatus {
   /** By name. */
   readonly members: readonly (MemberStatus & { readonly lag: number })[];
   readonly leader: string | null;
-  /** A leader, a standby without lag, and no dropped record that nobody has acknowledged. */
+  /** A leader, a standby without lag, and no dropped record without an acknowledgement. */
   readonly isSound: boolean;
 }
 
@@ -86,7 +86,7 @@ export class ClusterAdmin {
     return this.log.close();
   }
 
-  /** Whether the servers have the journal's stream, and what its leader says of it; null for no answer. */
+  /** Whether the servers have the journal's stream, and the report of its leader; null for no answer. */
   async journal(): Promise<{ readonly isThere: boolean; readonly info: JournalInfo | null }> {
     const info = await this.log.info();
     if (info !== null) return { isThere: true, info };
@@ -147,7 +147,7 @@ export class ClusterAdmin {
   }
 
   /**
-   * What nodes have at one record, which all of them apply some time after they were asked.
+   * What nodes have at one record, which all of them apply some time after the request.
    *
    * @returns null for a node that does not answer.
    */
@@ -167,7 +167,7 @@ export class ClusterAdmin {
     });
   }
 
-  /** @returns names of the dropped records of a node that nobody had acknowledged; null when it does not answer. */
+  /** @returns names of the dropped records of a node that were not acknowledged before; null when it does not answer. */
   async acknowledge(node: string): Promise<readonly string[] | null> {
     const answer = await this.log.request(node, Buffer.from(JSON.stringify({ command: 'acknowledge' })));
     if (answer === null) return null;

@@ -1,4 +1,4 @@
-/** What the protocol (protocol.ts) is given, and what it asks for. Bytes are never changed by either side. */
+/** Events that the protocol (protocol.ts) takes, and effects that it returns. Bytes are never changed by either side. */
 import type { BegunKind, OpenedJournal } from '../clearing/replicated-log.ts';
 import type { NodeState } from '../runtime/leadership.ts';
 
@@ -60,7 +60,7 @@ export type ClusterEvent =
   /** The answer to `get`: what is there from its sequence on, which proves nothing when it is empty. */
   | { readonly kind: 'got'; readonly messages: readonly StreamMessage[] }
   | { readonly kind: 'answer'; readonly attempt: number; readonly answer: AppendAnswer }
-  /** The stream's information, by its leader. @param room bytes that it still takes; absent: it has no limit. */
+  /** The stream's information, by its leader. @param room bytes that are free; absent: it has no limit. */
   | { readonly kind: 'info'; readonly first: number; readonly end: number; readonly room?: number }
   /** No answer, or the stream has no leader. */
   | { readonly kind: 'infoFailed' }

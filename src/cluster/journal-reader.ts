@@ -7,7 +7,7 @@
 import type { StreamMessage } from './events.ts';
 import { StreamLog, type StreamLogOptions } from './stream-log.ts';
 
-/** How long nothing is heard before the end of the stream is asked again: messages of the log may be lost. */
+/** After so long without a message the end of the stream is read again: messages of the log may be lost. */
 const ASK_MS = 250;
 /** Records of the log that wait for their turn. */
 const HEARD_MAX = 1_024;
@@ -20,7 +20,7 @@ export class JournalReader {
   private constructor(stream: StreamLog) {
     this.#stream = stream;
     stream.follow((message) => {
-      // What has no room is read by a get.
+      // What does not fit is read by a get.
       if (this.#heard.size < HEARD_MAX) this.#heard.set(message.sequence, message);
       this.#wake();
     });

@@ -4,7 +4,7 @@
  *
  *   main                                                     stream's thread
  *   ready ────── all is sent, the listeners answer ─────────▶  restoring ─▶ leading
- *        ◀────── drain: a handover was asked for, with its reason
+ *        ◀────── drain: a handover was requested, with its reason
  *   drained ──── nothing is in flight at the gateway ────────▶  handover record, or the end of the process
  *        ◀────── end: the process ends with this code
  *   terminate ── SIGTERM, from any state; drained ───────────▶

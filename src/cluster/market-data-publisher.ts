@@ -6,13 +6,13 @@
  *   rb.C.md.snapshot ─▶ question to market data ─▶ answer, in parts
  *   new trades ─▶ question for those behind the last one of the tape ─▶ rb.C.tape.<market_index> ─▶ acknowledged ─▶ the next
  *
- * The tape has each confirmed trade of every market without a hole: what is asked for is what follows the last one that the stream has
+ * The tape has each confirmed trade of every market without a hole: a request is for what follows the last one that the stream has
  * acknowledged, or has, after a takeover. A trade may be there twice, when an acknowledgement was lost: readers go by its id.
  *
  * Invariants
  *   (1) Only a node that leads writes the tape. Confirmed trades come to market data when their record is stored: clearing lets nothing
  *       leave before.
- *   (2) What is not answered is asked again after ASK_AGAIN_MS; questions of replicas and trades on their way are bounded.
+ *   (2) A request without an answer is sent again after ASK_AGAIN_MS; questions of replicas and trades on their way are bounded.
  */
 import type { Sequence } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
@@ -64,7 +64,7 @@ export interface AliveMessage {
 
 /** A market's part of the tape. */
 interface TapeMarket {
-  /** The last trade that the tape has; null until the stream was asked. */
+  /** The last trade that the tape has; null until the stream was read. */
   through: Sequence | null;
   /** Whether there may be more. */
   isWanted: boolean;
@@ -122,7 +122,7 @@ export class MarketDataPublisher {
     }
   }
 
-  /** A replica asks; `market` null: for the registry. */
+  /** A request of a replica; `market` null: for the registry. */
   asked(market: number | null, respond: (part: Uint8Array) => void): void {
     const { serves, nowMs } = this.#options;
     if (!serves() || this.#replicas.size >= REPLICAS_WAITING_MAX) return;
@@ -208,7 +208,7 @@ export class MarketDataPublisher {
         writing += 1;
         continue;
       }
-      // What was asked for and not answered is still wanted.
+      // A request without an answer stays open.
       if (market.busySinceMs !== null) market.isWanted = true;
       market.busySinceMs = null;
       if (!market.isWanted || writing >= WRITING_MAX) continue;
@@ -219,7 +219,7 @@ export class MarketDataPublisher {
     }
   }
 
-  /** What the stream has of a market: its leader is asked, so it is not an older state. */
+  /** What the stream has of a market: read from its leader, so it is not an older state. */
   async #begin(index: number, market: TapeMarket): Promise<void> {
     const last = await this.#options.servers.lastTrades(index);
     if (last === null || market.through !== null || this.#tape[index] !== market) return;
@@ -247,7 +247,7 @@ export class MarketDataPublisher {
     market.busySinceMs = nowMs();
     const isStored = lines.length === 0 || (await servers.putTrades(answer.market, lines));
     if (this.#tape[answer.market] !== market) return;
-    // What was not acknowledged is asked for again: it may be there twice then.
+    // What was not acknowledged is requested again: it may be there twice then.
     if (isStored) market.through = answer.through;
     else market.isWanted = true;
     market.busySinceMs = null;

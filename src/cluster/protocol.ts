@@ -1,5 +1,5 @@
 /**
- * The protocol of a node of a cluster (cluster.md 5 to 7): who may append, when a record is stored, whose lease runs. A state
+ * The protocol of a node of a cluster (cluster.md 5 to 7): who may append, when a record is stored, which lease runs. A state
  * machine without I/O and without a clock: each event comes with the moment at which it is handled, and what is to be done is
  * returned. What happens in which state is the table in transitions.ts.
  *
@@ -81,7 +81,7 @@ interface OwnRecord {
   nothingSinceNs: bigint | null;
 }
 
-/** A stop or a handover that was asked for and is not done. */
+/** A stop or a handover that was requested and is not done. */
 interface Leaving {
   readonly kind: 'terminate' | 'stepDown';
   readonly to: string | null;
@@ -115,7 +115,7 @@ export class Protocol {
   #attempts = 0;
   /** An append that is to be refused: part of the proof. 0 for none. */
   #probe = 0;
-  /** The highest sequence that the stream is known to have had. */
+  /** The highest sequence that the stream has had. */
   #end = 0;
   #first = 0;
   #getting = false;
@@ -410,7 +410,7 @@ export class Protocol {
       else this.#next(message, 'refusedOtherBytes');
       return;
     }
-    // The takeover that clearing was asked for is on its way to here: its refusal comes before what follows.
+    // The takeover that clearing was to make is on its way to here: its refusal comes before what follows.
     if (this.#state === 'campaigning' && own === null) return;
     // mutant: gap-is-read
     if (sequence > this.#given.sequence + 1) {
@@ -560,7 +560,7 @@ export class Protocol {
 
   // ---- reading
 
-  /** Asks for records that are missing: one get at a time. */
+  /** Requests records that are missing: one get at a time. */
   #read(): void {
     const nowNs = this.#now.monotonicNs;
     if (this.#state === 'ended' || this.#state === 'starting' || this.#getting || nowNs < this.#getAtNs) return;
@@ -618,7 +618,7 @@ export class Protocol {
     this.#act(kind);
   }
 
-  /** What was asked for while the outcome was not known, or without a lease. */
+  /** What was requested while the outcome was not known, or without a lease. */
   #goOnLeaving(): void {
     const leaving = this.#leaving;
     if (leaving === null || this.#state === 'ended' || this.#state === 'handing-over') return;

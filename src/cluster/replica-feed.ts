@@ -88,7 +88,7 @@ export class ReplicaFeed {
   #epoch = 0;
   #run = 0;
   #isLive = false;
-  /** Every begin of a sync has another one: what an earlier one has asked for is left. */
+  /** Every begin of a sync has another one: the requests of an earlier one are void. */
   #sync = 0;
   /** Messages in the order of their arrival: while syncing, and while the ring has no room. */
   #waiting: Waiting[] = [];
@@ -331,7 +331,7 @@ export class ReplicaFeed {
     return books;
   }
 
-  /** Asks until there is an answer of the life that is followed; null when the sync is over. */
+  /** Repeats the request until there is an answer of the life that is followed; null when the sync is over. */
   async #ask(market: number | null, isOver: () => boolean): Promise<Answered | null> {
     const { servers, sleep } = this.#options;
     while (!isOver()) {

@@ -9,7 +9,7 @@
  *
  * Invariants
  *   (1) State and lease are in shared memory before anything that follows from them leaves this thread.
- *   (2) A handover that is asked for begins when the gateway is drained: its record is the last one of this leader.
+ *   (2) A handover that is requested begins when the gateway is drained: its record is the last one of this leader.
  */
 import { ReplicatorEnd } from '../clearing/log-codec.ts';
 import type { LogEvent, OpenedJournal, RecordPlace } from '../clearing/replicated-log.ts';
@@ -40,7 +40,7 @@ const STANDBY_MS = 1_000;
 
 /** What operators measure; plain functions. */
 export interface ReplicatorMeasures {
-  /** From the first sending of a record until it is known to be stored. */
+  /** From the first sending of a record until its storing is confirmed. */
   readonly stored: (ms: number, sequence: number) => void;
   readonly appended: (sequence: number) => void;
   readonly answered: (answer: AppendAnswer['kind']) => void;
@@ -50,7 +50,7 @@ export interface ReplicatorMeasures {
   readonly stalled: (ms: number) => void;
   readonly standbys: (count: number) => void;
   readonly placed: (info: JournalInfo, isAtHome: boolean) => void;
-  /** Records in `dropped/` that nobody has acknowledged. */
+  /** Records in `dropped/` that are not acknowledged. */
   readonly dropped: (count: number) => void;
 }
 
@@ -74,7 +74,7 @@ interface ReplicatorActorOptions {
   readonly snapshots: { readonly everyMs: number; readonly keep: number };
   /** Records of the own journal that the stream did not take (storage/dropped-records.ts). */
   readonly dropped: { readonly names: () => readonly string[]; readonly acknowledge: () => readonly string[] };
-  /** Nothing is asked of this thread any more. */
+  /** This thread takes no request any more. */
   readonly closed: () => void;
   readonly log: (level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>, text: string) => void;
   readonly measured: ReplicatorMeasures;

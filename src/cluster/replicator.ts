@@ -39,7 +39,7 @@ interface ReplicatorHost {
   alert(alert: Extract<ClusterEffect, { kind: 'alert' }>['alert']): void;
   refuse(command: 'promote' | 'stepDown'): void;
   end(end: End): void;
-  /** Another node asks to lead: a `stepDown` is handled when the gateway is drained. */
+  /** Another node requests the leadership: a `stepDown` is handled when the gateway is drained. */
   handoverAsked(to: string): void;
   /** For operators: how an append was answered, which node has reported, where the stream is. */
   answered(answer: AppendAnswer['kind']): void;
@@ -99,7 +99,7 @@ export class Replicator {
     return this.#protocol.sequence;
   }
 
-  /** Nothing is asked or carried any more. */
+  /** Nothing is read or appended any more. */
   close(): void {
     clearInterval(this.#timer);
   }

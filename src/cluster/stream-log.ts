@@ -8,7 +8,7 @@
  *   - no consumer for the journal: its log is republished, what is missed is read by direct gets, and a gap is the reader's to see
  *   - a direct get may be answered by a server that is behind: an empty answer is no end
  *   - `no responders`, also shown as JetStream not being enabled, is an election: the outcome is not known
- *   - health is what was acknowledged; what a server says of itself is only shown
+ *   - health is what was acknowledged; what a server reports of itself is only shown
  *   - a silent peer is found by a ping each 400 ms; all servers are in the list
  *   - records have 1,000,000 bytes at most; a full stream refuses (`discard: new`) and never drops
  *   - the stream is made by `cluster init` alone: one that is gone is lost, not new
@@ -390,7 +390,7 @@ export class StreamLog {
   }
 
   /**
-   * Asks the leader for the book of a market, or for the registry (null). Gives each part to `take` until it returns false, or
+   * Requests the book of a market from the leader, or the registry (null). Gives each part to `take` until it returns false, or
    * nothing comes for a second.
    */
   askBook(market: number | null, take: (part: Uint8Array) => boolean): Promise<void> {
@@ -446,7 +446,7 @@ export class StreamLog {
     });
   }
 
-  /** Asks the leader to hand over to this node; without an answer, silence decides. */
+  /** Requests that the leader hands over to this node; without an answer, silence decides. */
   askHandover(node: string): void {
     this.#tell(this.names.handover, node);
   }
@@ -598,7 +598,7 @@ function identityOf(servers: readonly string[]): typeof checkServerIdentity {
   };
 }
 
-/** A connection to the server of this name; `any` when that is it, or it does not answer. The addresses do not tell the names. */
+/** A connection to the server of this name; `any` when that is it, or it does not answer. An address does not contain the name. */
 async function atHome(
   any: NatsConnection,
   settings: ConnectionOptions,

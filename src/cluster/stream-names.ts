@@ -13,10 +13,10 @@ export interface StreamNames {
   readonly tapeSubjects: string;
   readonly snapshots: string;
   readonly status: string;
-  /** The question to all replicas: what is answered here is a replica's, whatever it says. */
+  /** The question to all replicas: an answer here is a replica's, whatever its content. */
   readonly replicas: string;
   readonly applied: string;
-  /** A node that is promoted asks the leader here. */
+  /** The request of a node that is promoted to the leader. */
   readonly handover: string;
   /** An epoch and a channel follow. */
   readonly marketData: string;

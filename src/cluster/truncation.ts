@@ -2,7 +2,7 @@
  * What a leader removes from the journal's stream (cluster.md 9): the records below the oldest snapshot that is kept, and of those only
  * what every node has flushed that was seen within a day.
  *
- * Which nodes were seen is in the bucket as the object `nodes`, so that a node that takes over does not forget one that is away.
+ * Which nodes were seen is in the bucket as the object `nodes`, so that a node that takes over has those that are away as well.
  */
 import { SnapshotBucket } from './snapshot-bucket.ts';
 import { rememberNode } from './standbys.ts';

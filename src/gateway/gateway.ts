@@ -323,7 +323,7 @@ export class Gateway implements OrderSink {
     this.registry.marketChanged(definition);
   }
 
-  /** A market is told of it on the ring of its orders, in front of those that name the group; at a start clearing tells it. */
+  /** A market is told of it on the ring of its orders, in front of those that name the group; at a start by clearing. */
   protectionChanged(row: ProtectionRow): void {
     this.orders.protections.changed(row);
     if (this.openMarkets.has(row.marketIndex)) this.#releases.addProtection(row);

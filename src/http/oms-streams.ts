@@ -347,7 +347,7 @@ export class UserStreams implements UserEventStreams {
 
   /**
    * The refusal of one more socket of a user at their cap, or null (AMB-96). Sockets that were silent are pinged at once, so
-   * that a later try finds the room of those that are gone (PRV-03).
+   * that a later try finds the places of those that are gone (PRV-03).
    */
   refuseMore({ user, isReadOnly }: Pick<OmsSession, 'user' | 'isReadOnly'>): Reject | null {
     const limit = this.#services.limits.streamCap(user);

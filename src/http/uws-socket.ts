@@ -315,7 +315,7 @@ export class StreamSocket<T> {
 
   /**
    * Pings a client that was silent, and closes the socket unless something of it arrives in time (PRV-03). No effect on one
-   * that was heard, or is probed already.
+   * that sent something, or is probed already.
    */
   probe(silentMs: number, withinMs: number): void {
     const probedMs = nowMs();

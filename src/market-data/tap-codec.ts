@@ -64,7 +64,7 @@ export type FromTap =
       /** How many markets there are. */
       readonly markets: number;
     }
-  /** Behind messages that were lost for want of room: of channels in which nothing follows, too. */
+  /** Behind messages that did not fit and were lost: of channels in which nothing follows, too. */
   | ({ readonly kind: 'numbers'; readonly markets: number } & TapPlace)
   /** A part of an answer: the numbers are those behind which the receiver goes on. */
   | ({

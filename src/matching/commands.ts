@@ -195,7 +195,7 @@ export interface EndQuoteSetCommand extends Received {
   end: OrderEnd;
 }
 
-/** A quote set that clearing knows, before its entries are restored. */
+/** A quote set of clearing, before its entries are restored. */
 export interface RestoredQuoteSet {
   words: Int32Array;
   userAt: number;

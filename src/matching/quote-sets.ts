@@ -431,7 +431,7 @@ export class QuoteSets {
     changes.priorities[change] = orders.priorityOf(index);
   }
 
-  /** An entry that keeps its place. What of it is undecided may be decided otherwise: then its total is said again. */
+  /** An entry that keeps its place. What of it is undecided may be decided otherwise: then its total is published again. */
   #listKept(side: Side, index: number, rests: number): void {
     const { orders } = this.#place.book;
     const changes = this.#changes;

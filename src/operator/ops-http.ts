@@ -91,7 +91,7 @@ interface OpsHttpOptions {
   readonly isRecovering: () => boolean;
   /** Why a node of a cluster does not serve a call now, if it does not. */
   readonly notServing?: (isChange: boolean) => Reject | null;
-  /** Of a leader of a cluster: whether what was asked for cannot be stored now (cluster.md 7.4). Absent on one machine. */
+  /** Of a leader of a cluster: whether a request cannot be stored now (cluster.md 7.4). Absent on one machine. */
   readonly isOver?: () => boolean;
   /** How long a call waits then, in real milliseconds. Default 5,000. */
   readonly answersWithinMs?: number | undefined;

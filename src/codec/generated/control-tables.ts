@@ -596,7 +596,7 @@ const QUOTE_SET_ANSWER_FIELDS: QuoteSetAnswerFields = {
   timing: { slot: 34, at: 40, kind: 'struct', bytes: 40, alignment: 8, initial: 0, tables: [], most: 0, entryBytes: 0 },
 };
 
-/** The answer to a quote set. What takes away is applied whatever `code` says of what adds. */
+/** The answer to a quote set. What takes away is applied whatever `code` is, which is about what adds. */
 export const QuoteSetAnswer: QuoteSetAnswerFields & { readonly table: TableLayout } = {
   ...QUOTE_SET_ANSWER_FIELDS,
   table: { name: 'QuoteSetAnswer', vtableBytes: 36, bytes: 96, fields: Object.values(QUOTE_SET_ANSWER_FIELDS) },

@@ -288,7 +288,7 @@ export class OrderBookView {
 
   replaced(market: MarketSlot, event: ReplacedEvent, isAmended = false): void {
     const order = must(this.#find(market, event), 'a replaced order is in memory');
-    // Of an entry of a quote set the market says what rests (QTE-06).
+    // Of an entry of a quote set the market publishes what rests (QTE-06).
     const total = (event.isRest ? filledOf(order) + event.quantity : event.quantity) as RawQuantity;
     this.#growWith(order, total);
     order.price = event.price;

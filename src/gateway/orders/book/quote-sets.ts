@@ -1,5 +1,5 @@
 /**
- * The quote sets of all users as the gateway knows them (QTE-01 to QTE-10): what of each rests, by price, and the sets of it
+ * The quote sets of all users at the gateway (QTE-01 to QTE-10): what of each rests, by price, and the sets of it
  * that are on their way to the market.
  *
  *   reserved ──▶ waiting ──applied──▶ its entries are those in force ──▶ …      (order-book-view.ts changes the orders)
@@ -28,7 +28,7 @@ export const QUOTE_SETS_MAX = 4;
 const REMEMBERED_MAX = 16;
 const NO_TIME = 0n as TimestampNs;
 
-/** What a set on its way asks for. */
+/** What a set on its way would have at rest. */
 export interface WaitingQuotes {
   readonly revisionNs: TimestampNs;
   readonly bids: QuoteEntries;

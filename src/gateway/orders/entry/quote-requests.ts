@@ -13,7 +13,7 @@
  *   (1) Entries and guard of a side together hold what each state that its market may come to needs.
  *   (2) A guard exists while a set of its name is on its way, and holds nothing after the last answer.
  *
- * Not here: what a request says (pre-flight.ts), what is applied to orders (book/quote-set-view.ts).
+ * Not here: the terms of a request (pre-flight.ts), what is applied to orders (book/quote-set-view.ts).
  */
 
 import type { QuoteSetRequest } from '../../../codec/order-actions.ts';
@@ -130,7 +130,7 @@ export class QuoteRequests {
   /**
    * Everything before the signature.
    *
-   * @param given why nothing may be added, whatever the set says, or null.
+   * @param given why nothing may be added, whatever the set, or null.
    * @returns rejects what holds of the whole set, and what it adds where it takes nothing away.
    */
   check(
