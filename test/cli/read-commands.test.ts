@@ -5,6 +5,7 @@ import { after, before, suite, test } from 'node:test';
 import { RingbookClient } from '../../src/client/client.ts';
 import { devKey } from '../../src/client/keys.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { eventually } from '../support/patience.ts';
 import { type Ended, ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
 
@@ -119,8 +120,9 @@ suite('reads on the command line', () => {
       markets.map(({ symbol }) => symbol),
       ['BTC', 'ETH', 'ISO'],
     );
-    const [candle] = await json('klines', 'ETH', '--interval', '1D', '--limit', '1');
-    assert.equal(candle?.['high'], '3000');
+    // A candle follows its trade by what market data waits for.
+    const candle = async () => (await json('klines', 'ETH', '--interval', '1D', '--limit', '1'))[0];
+    await eventually(async () => (await candle())?.['high'] === '3000');
     const [titles, row] = linesOf(await good('klines', 'ETH', '--interval', '1D', '--limit', '1'));
     assert.equal(titles?.[0], 'from');
     assert.equal(row?.[2], '3000');
