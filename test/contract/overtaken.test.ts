@@ -35,10 +35,10 @@ suite('a cancel of all orders behind creates', () => {
     const control = await SocketReader.open(node.ports.oms, '/control?timing=true', [], taker.headers);
     const events = await eventsOf(taker);
     assert.equal((await maker.create({ side: 'Sell' })).status, 200);
-    // Crosses the order of the maker; its signature is verified on another thread, so the cancel goes first.
-    const crossing = Array.from({ length: 5 }, () => taker.createBody({ side: 'Buy' }));
-    for (const body of crossing) control.socket.send(`{"CreateOrderRequest":${body}}`);
-    control.socket.send('{"CancelAllRequest":{"side":"Buy"}}');
+    // They cross the order of the maker. One pass of the node's event loop reads all frames, and a signature that is verified
+    // on another thread has its verdict in a later pass: the cancel goes before all of them.
+    const crossing = Array.from({ length: 5 }, () => `{"CreateOrderRequest":${taker.createBody({ side: 'Buy' })}}`);
+    control.sendAtOnce([...crossing, '{"CancelAllRequest":{"side":"Buy"}}']);
     const tags: string[] = [];
     while (tags.length < 6) {
       const [[tag = '', content] = []] = Object.entries(JSON.parse(await control.frame()) as Record<string, unknown>);

@@ -1,7 +1,10 @@
 /** Raw HTTP requests and WebSocket readers for tests of listeners. */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
+import type { Socket } from 'node:net';
 import WebSocket from 'ws';
+import { must } from '../../src/core/assert.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -96,12 +99,16 @@ export async function parsedFrames(
 /** A WebSocket with frames that are awaited one by one. */
 export class SocketReader {
   readonly socket: WebSocket;
+  #transport: Socket | null = null;
   readonly #frames: string[] = [];
   readonly #waiting: ((frame: string) => void)[] = [];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
+    socket.once('upgrade', (response) => {
+      this.#transport = response.socket;
+    });
     socket.on('message', (data: Buffer) => {
       const frame = data.toString('utf8');
       const next = this.#waiting.shift();
@@ -126,6 +133,15 @@ export class SocketReader {
       socket.once('open', () => resolve(reader));
       socket.once('error', reject);
     });
+  }
+
+  /** Sends frames in one write, so that one pass of the node's event loop reads all of them. */
+  sendAtOnce(frames: readonly string[]): void {
+    const transport = must(this.#transport, 'an open socket has its transport');
+    assert.equal(this.socket.extensions, '', 'compression would write later');
+    transport.cork();
+    for (const frame of frames) this.socket.send(frame);
+    transport.uncork();
   }
 
   /** The next frame, in order of arrival. */
