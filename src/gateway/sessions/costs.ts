@@ -2,13 +2,14 @@
  * Costs of requests: names for routes, prices for operators (LIM-08 to LIM-15, AMB-104). Prices and budgets are in
  * milli-units, so that half a unit per item is exact; the price of a request is a whole number of units.
  */
+import { larger } from '../../core/arithmetic.ts';
 
 /**
  * `action` any session request without a price of its own, `cancel` one signed cancel, `cancelAll` all orders of a user
  * or of a market, `deadMan` a dead-man timer, `bulk` this number of items in one request, `bulkCancel` this number of
- * cancels, `quotes` a quote set, and
- * `furtherQuotes` so many entries of one that adds, `historyPage` a page of orders or trades, `publicRead` any request without a session. `furtherSignatures` of an
- * action beyond its first one, which costs as much to verify as another action: each is priced like one.
+ * cancels, `quotes` a quote set, and `furtherQuotes` so many entries of one that adds, `historyPage` a page of orders or
+ * trades, `publicRead` any request without a session. `furtherSignatures` of an action beyond its first one, which costs as
+ * much to verify as another action: each is priced like one.
  */
 export type Cost =
   | 'action'
@@ -78,7 +79,7 @@ export function priceOf(cost: Cost, prices: Prices): bigint {
   const items = BigInt('bulk' in cost ? cost.bulk : cost.bulkCancel) * prices.bulkItem;
   // mutant: bulk-price
   const rounded = wholeUnits(items);
-  return rounded > prices.bulkMinimum ? rounded : prices.bulkMinimum;
+  return larger(rounded, prices.bulkMinimum);
 }
 
 function wholeUnits(milliUnits: bigint): bigint {

@@ -15,6 +15,7 @@
  * Not here: what a set holds (entry/quote-requests.ts), orders as such (live-orders.ts).
  */
 import type { QuoteEntries } from '../../../codec/quote-entries.ts';
+import { larger } from '../../../core/arithmetic.ts';
 import type { UserId } from '../../../core/ids.ts';
 import { SIDE, type Side } from '../../../core/order-terms.ts';
 import type { RawQuantity, TimestampNs } from '../../../core/units.ts';
@@ -88,8 +89,7 @@ export class LiveQuoteSet {
   /** What a new revision has to be above. */
   get newestNs(): TimestampNs {
     const last = this.waiting.at(-1)?.revisionNs ?? NO_TIME;
-    const applied = this.revisionNs > this.markNs ? this.revisionNs : this.markNs;
-    return last > applied ? last : applied;
+    return larger(last, larger(this.revisionNs, this.markNs));
   }
 }
 
