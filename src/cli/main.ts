@@ -39,7 +39,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => (await import('./data-commands.ts')).replayCommand,
   backup: async () => (await import('./data-commands.ts')).backupCommand,
   restore: async () => (await import('./data-commands.ts')).restoreCommand,
-  export: async () => (await import('./data-commands.ts')).exportCommand,
+  export: async () => (await import('./export-command.ts')).exportCommand,
   snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
   prune: async () => (await import('./data-commands.ts')).pruneCommand,
   cluster: async () => (await import('./cluster-command.ts')).clusterCommand,

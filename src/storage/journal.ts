@@ -126,6 +126,11 @@ export function journalHashAt(reader: StorageReader, sequence: Sequence): Uint8A
   return decodeStandalone(recordBytes(reader, keyWriter(), sequence), sequence).hash;
 }
 
+/** When a record was made. @throws InvariantError when it is missing or damaged. */
+export function journalTimeAt(reader: StorageReader, sequence: Sequence): TimestampNs {
+  return decodeStandalone(recordBytes(reader, keyWriter(), sequence), sequence).timeNs;
+}
+
 /** Place and time of a record that this process has written or checked: like journalHashAt, but not computed anew. */
 export function storedHashAt(reader: StorageReader, sequence: Sequence): Uint8Array {
   if (sequence === NOTHING) return GENESIS_HASH;

@@ -35,6 +35,7 @@ import { recoveryOf } from '../storage/lmdb-durability.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import { withReader } from './audit-data.ts';
 import { tradeMembers } from './export-data.ts';
+import { snakeOf } from './readable-journal.ts';
 
 export const FOLLOWED = ['trades', 'fills', 'events'] as const;
 export type Followed = (typeof FOLLOWED)[number];
@@ -312,8 +313,4 @@ function plain(value: unknown): unknown {
   if (value instanceof Map) return [...value].map(plain);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeOf(name), plain(member)]));
-}
-
-function snakeOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
