@@ -37,6 +37,10 @@ const TABLE: Readonly<Record<string, Module>> = {
     modules: ['core', 'codec'],
     packages: ['node:', '@noble/ed25519', '@noble/hashes', '@noble/secp256k1', 'flatbuffers', 'ws'],
   },
+  evidence: {
+    modules: ['core', 'runtime', 'schema', 'codec', 'crypto', 'storage'],
+    packages: ['node:', 'lmdb'],
+  },
   storage: { modules: ['core', 'runtime', 'schema', 'order', 'clearing', 'gateway'], packages: ['node:', 'lmdb'] },
   cluster: {
     modules: ['core', 'runtime', 'schema', 'clearing', 'storage', 'market-data'],
@@ -143,6 +147,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
       'FIRST_HOP',
       'WEIGHT_MAX',
     ],
+    ...['ROW_KINDS', 'ROW_KIND_NAMES', 'rowMembersOf'],
   ],
   'the whole state as text, to show where two states differ': ['stateLines'],
 };
