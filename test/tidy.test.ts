@@ -149,6 +149,20 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['ROW_KINDS', 'ROW_KIND_NAMES', 'rowMembersOf'],
   ],
+  'the tree of the evidence, before its thread is there': [
+    ...['rootAt', 'inclusionProof', 'consistencyProof', 'rootOfPath'],
+    ...[
+      'isConsistent',
+      'Salts',
+      'entryHash',
+      'entriesRoot',
+      'entryPath',
+      'rawCommitment',
+      'recordLeaf',
+      'readRecordLeaf',
+    ],
+    ...['TileFiles', 'readTilePath', 'tilePath', 'leafHash'],
+  ],
   'the whole state as text, to show where two states differ': ['stateLines'],
 };
 
