@@ -4,6 +4,7 @@
  *   node dist/test/reliability/run.js <campaign> [--seed N] [--runs N]
  *   node dist/test/reliability/run.js simulation [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js simulation --script FILE
+ *   node dist/test/reliability/run.js quotes [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js funds [--seed N] [--runs N] [--operations N]
  *   node dist/test/reliability/run.js soak [--seed N] [--runs N] [--minutes N] [--per-second N]
  *   node dist/test/reliability/run.js failover [--seed N] [--runs N] [--kinds kill,pause,…] [--standby]
@@ -217,6 +218,11 @@ const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
     usually: 20,
     run: (seed, seeds) => simulate({ seed, seeds, operations: Number(values.operations ?? 50_000) }),
   },
+  quotes: {
+    runs: 'seeds of quote sets and protection groups, each of --operations (2000)',
+    usually: 100,
+    run: (seed, seeds) => simulate({ seed, seeds, operations: Number(values.operations ?? 2_000), topic: 'quotes' }),
+  },
   funds: {
     runs: 'seeds of deposits and withdrawals, each of --operations (1000)',
     usually: 100,
@@ -240,7 +246,9 @@ async function simulate(histories: Histories): Promise<Result> {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
   const [operations, rests, kills] = ['operations', 'rests', 'restarted'].map((name) => tally.of(name));
-  return { problems, counts: { ...histories, operations, rests, kills, confirmedSides: tally.of('confirmed sides') } };
+  const trips = tally.of('protectionTriggered');
+  const confirmedSides = tally.of('confirmed sides');
+  return { problems, counts: { ...histories, operations, rests, kills, trips, confirmedSides } };
 }
 
 const THREADS_SUITE = fileURLToPath(new URL('../node/failing-threads.test.js', import.meta.url));

@@ -22,6 +22,8 @@ export interface OrderPlan {
   readonly wish: Omit<OrderWish, 'user' | 'id' | 'side' | 'goodUntilNs' | 'postSignNs'>;
   /** Of a good-till-date order. */
   readonly livesNs?: number;
+  /** The protection group that it is to be in. */
+  readonly group?: string;
   /** Clearing finds the signature forged, though the gateway let it pass. */
   readonly forged?: true;
 }
@@ -55,6 +57,19 @@ export interface QuotesPlan {
   readonly bids: readonly (readonly [price: number, lots: number])[];
   readonly asks: readonly (readonly [price: number, lots: number])[];
   readonly livesNs: number | null;
+  readonly group: string | null;
+  /** Clearing finds the signature forged, though the gateway let it pass. */
+  readonly forged?: true;
+}
+
+/** A protection group as its user sets it; amounts are decimals. */
+export interface ProtectionPlan {
+  readonly windowMs: number;
+  readonly frozenMs: number;
+  readonly maxFills: number | null;
+  readonly maxQuantity: string | null;
+  readonly maxNotional: string | null;
+  readonly minFillNotional: string;
 }
 
 /** What moves funds between the ledger and the vaults (vaults.ts). */
@@ -120,7 +135,19 @@ export type Action =
   | Mine<'replaceBatch', { readonly changes: readonly ChangePlan[]; readonly isControl: boolean }>
   | Mine<'amend', { readonly amend: AmendPlan; readonly isControl: boolean }>
   | Mine<'cancel', { readonly id: string; readonly market: AssetId; readonly isControl: boolean }>
-  | Mine<'cancelAll', { readonly market: AssetId | null; readonly olderNs: number | null }>
+  | Mine<
+      'cancelAll',
+      {
+        readonly market: AssetId | null;
+        readonly olderNs: number | null;
+        /** Members of one protection group, or entries of one quote set, alone. */
+        readonly group?: string;
+        readonly set?: string;
+        readonly side?: 0 | 1;
+      }
+    >
+  | Mine<'protect', { readonly market: AssetId; readonly group: string; readonly plan: ProtectionPlan }>
+  | Mine<'unprotect' | 'unfreeze', { readonly market: AssetId; readonly group: string }>
   | Mine<'cancelBatch', { readonly market: AssetId | null; readonly ids: readonly string[] }>
   | Mine<'cancelAllAfter', { readonly timeoutMs: number }>
   /** The `/control` connection ends, and orders tied to it with it; the next action opens another. */

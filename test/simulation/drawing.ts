@@ -4,14 +4,24 @@
  *
  * Not here: carrying it out (performing.ts).
  */
+import type { ProtectionRow } from '../../src/clearing/rows.ts';
 import type { ClearingState, PositionSlot } from '../../src/clearing/state.ts';
-import { assert } from '../../src/core/assert.ts';
+import { assert, must } from '../../src/core/assert.ts';
 import { type AssetId, USD } from '../../src/core/ids.ts';
 import { SIDE, TIF, type Tif } from '../../src/core/order-terms.ts';
 import { magnitude } from '../../src/risk/position.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
 import { SeededRandom } from '../support/simulation.ts';
-import type { Action, ActionKind, AmendPlan, ChangePlan, OrderPlan, QuotesPlan, Who } from './actions.ts';
+import type {
+  Action,
+  ActionKind,
+  AmendPlan,
+  ChangePlan,
+  OrderPlan,
+  ProtectionPlan,
+  QuotesPlan,
+  Who,
+} from './actions.ts';
 import { FundsDrawing } from './drawing-funds.ts';
 import { MARKETS, USERS, userAt } from './people.ts';
 import type { Script } from './script.ts';
@@ -90,7 +100,16 @@ const FUNDS_WEIGHTS: Weights = [
   ['read', 2],
 ];
 
-const QUOTE_WEIGHTS: Weights = [...MARKET_WEIGHTS, ['quotes', 200]];
+const QUOTE_WEIGHTS: Weights = [
+  ...MARKET_WEIGHTS,
+  ...([
+    ['quotes', 200],
+    ['protect', 40],
+    ['unprotect', 5],
+    ['unfreeze', 30],
+  ] as const),
+];
+const GROUPS = ['g1', 'g2'] as const;
 
 const WEIGHTS: Readonly<Record<Topic, Weights>> = {
   markets: MARKET_WEIGHTS,
@@ -146,7 +165,7 @@ export class Drawing {
       case 'create':
         return this.#create(node, who);
       case 'quotes':
-        return { kind, who, quotes: this.#quotes(), isControl: this.#once(2) };
+        return { kind, who, quotes: this.#quotes(node, who), isControl: this.#once(2) };
       case 'createBatch':
         return { kind, who, orders: this.#batch(node, who), isControl: this.#once(2) };
       case 'replace':
@@ -155,7 +174,12 @@ export class Drawing {
       case 'cancel':
         return this.#change(kind, who);
       case 'cancelAll':
-        return { kind, who, market: this.#someMarket(), olderNs: this.#once(2) ? null : 5_000_000 };
+        return this.#cancelAll(who);
+      case 'protect':
+        return { kind, who, market: this.#market(), group: this.#pick(GROUPS), plan: this.#protection() };
+      case 'unprotect':
+      case 'unfreeze':
+        return this.#endOfGroup(node, kind, who);
       case 'cancelBatch':
         return { kind, who, market: this.#someMarket(), ids: this.#ownIds(who) };
       case 'cancelAllAfter':
@@ -189,6 +213,40 @@ export class Drawing {
       default:
         return this.#operator(kind, who);
     }
+  }
+
+  /** Now and then of one side, of the members of a group or of the entries of a set alone. */
+  #cancelAll(who: Who): Action {
+    const market = this.#someMarket();
+    const all = { kind: 'cancelAll', who, market, olderNs: this.#once(2) ? null : 5_000_000 } as const;
+    if (this.#topic !== 'quotes' || this.#once(3)) return all;
+    const side = this.#once(3) ? ({ side: this.#once(2) ? SIDE.buy : SIDE.sell } as const) : {};
+    if (this.#once(3)) return { ...all, ...side, group: this.#pick(GROUPS) };
+    if (this.#once(3)) return { ...all, olderNs: null, ...side, set: this.#setOf(this.#once(2), this.#market()) };
+    return { ...all, ...side };
+  }
+
+  /** Mostly a group that there is; null where the user has none, but for one time in ten. */
+  #groupOf(node: SimulatedNode, who: Who, market: AssetId): string | null {
+    if (this.#once(10)) return this.#pick(GROUPS);
+    const own = groupsOf(node).filter((group) => group.who === who && group.market === market);
+    return own.length === 0 ? null : this.#pick(own).row.group;
+  }
+
+  /** A reset is mostly of a group that has tripped. */
+  #endOfGroup(node: SimulatedNode, kind: 'unprotect' | 'unfreeze', who: Who): Action {
+    const groups = groupsOf(node).filter(({ row }) => kind === 'unprotect' || row.trip > row.endedTrip);
+    if (groups.length === 0 || this.#once(8)) return { kind, who, market: this.#market(), group: this.#pick(GROUPS) };
+    const { who: owner, market, row } = this.#pick(groups);
+    return { kind, who: owner, market, group: row.group };
+  }
+
+  #protection(): ProtectionPlan {
+    const maxFills = this.#pick([null, 1, 2, 4]);
+    const maxQuantity = this.#pick([null, '0.004', '0.02']);
+    const maxNotional = maxFills === null && maxQuantity === null ? this.#pick(['8', '40']) : this.#pick([null, '40']);
+    const limits = { maxFills, maxQuantity, maxNotional, minFillNotional: this.#pick(['0', '0', '5', '10']) };
+    return { windowMs: this.#pick([10, 1_000, 60_000]), frozenMs: this.#pick([0, 0, 5, 50, 5_000]), ...limits };
   }
 
   #kind(): ActionKind {
@@ -293,7 +351,7 @@ export class Drawing {
   }
 
   /** Up to four prices of each side around one price; each account has sets of its own, now and then of another. */
-  #quotes(): QuotesPlan {
+  #quotes(node: SimulatedNode, who: Who): QuotesPlan {
     const market = this.#market();
     const isSpot = this.#once(2);
     const account = this.#once(20) ? 2 : isSpot ? 0 : 1;
@@ -302,10 +360,17 @@ export class Drawing {
       Array.from({ length: this.random.below(5) }, (_, at) => [middle + sign * 5 * (at + 1), this.#quantity()]);
     const isOver = this.#once(12);
     return {
-      ...{ set: `${isSpot ? 's' : 'm'}${this.random.below(2)}-${market}`, market, account, isSpot },
+      ...{ set: this.#setOf(isSpot, market), market, account, isSpot },
       ...{ bids: isOver ? [] : side(-1), asks: isOver ? [] : side(1) },
       livesNs: this.#once(4) ? this.#lifeNs() : null,
+      group: this.#once(3) ? null : this.#groupOf(node, who, market),
+      ...(this.#once(40) ? ({ forged: true } as const) : {}),
     };
+  }
+
+  /** One of the names that the sets of an account have. */
+  #setOf(isSpot: boolean, market: AssetId): string {
+    return `${isSpot ? 's' : 'm'}${this.random.below(2)}-${market}`;
   }
 
   #order(node: SimulatedNode, who: Who): OrderPlan {
@@ -325,7 +390,10 @@ export class Drawing {
           ? { ...this.#condition(market), ...this.#parentOf(who, place) }
           : {};
     const forged = this.#once(60) ? ({ forged: true } as const) : {};
-    const plan = { id: this.#newId(), ...place, wish: { ...wish, ...condition }, livesNs: this.#lifeNs(), ...forged };
+    const named = this.#topic === 'quotes' && this.#once(2) ? this.#groupOf(node, who, market) : null;
+    const group = named === null ? {} : { group: named };
+    const more = { livesNs: this.#lifeNs(), ...group, ...forged };
+    const plan = { id: this.#newId(), ...place, wish: { ...wish, ...condition }, ...more };
     return this.#remember(who, plan);
   }
 
@@ -522,6 +590,14 @@ export class Drawing {
     assert(from.length > 0, 'there is something to pick from');
     return from[this.random.below(from.length)] as T;
   }
+}
+
+/** Protection groups of all users. */
+function groupsOf({ clearing }: SimulatedNode): { who: Who; market: AssetId; row: ProtectionRow }[] {
+  return [...clearing.ledger.protections.values()].map((row) => ({
+    ...{ who: USERS.indexOf(row.user), row },
+    market: must(MARKETS[row.marketIndex], 'a group is of a market'),
+  }));
 }
 
 /** Confirmed positions of all users. */

@@ -19,7 +19,9 @@ import {
 } from '../../src/clearing/account-margin.ts';
 import { checkLedger } from '../../src/clearing/checks.ts';
 import { heldOf } from '../../src/clearing/holds.ts';
+import { endOfMember, isFrozen, protectionKey } from '../../src/clearing/protections.ts';
 import { assetTermsOf } from '../../src/clearing/risks.ts';
+import type { ProtectionRow } from '../../src/clearing/rows.ts';
 import type { ClearingState, SubAccountSlot } from '../../src/clearing/state.ts';
 import { parseDecimal18 } from '../../src/core/decimal.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../src/core/ids.ts';
@@ -53,6 +55,7 @@ export function checkAtRest({ node, listeners, readers }: Watched): void {
   checkOrdersAtRest(ledger);
   checkBooks(node, readers);
   checkHolds(node);
+  checkProtections(node);
   checkLiquidations(ledger, node.nowNs as TimestampNs);
   for (const listener of listeners.all) {
     assert.equal(listener.undecided, 0, 'every fill is decided and told');
@@ -134,6 +137,39 @@ function isPriced({ balances, positions }: SubAccountSlot, nowNs: TimestampNs): 
     ...[...positions.values()].flatMap(({ risk, legs }) => (legs.base === 0n ? [] : [risk])),
   ];
   return risks.every((risk) => risk.isPricedSinceStart && !assetTermsOf(risk, nowNs).prices.isBroken);
+}
+
+/**
+ * Gateway and clearing have the same groups, freezes and counts of members; what was a member at a trip is over, and so no member
+ * of a frozen group lives (MMP-02, MMP-03).
+ */
+function checkProtections(node: SimulatedNode): void {
+  const { ledger } = node.clearing;
+  const { protections } = node.gateway.orders;
+  const nowNs = node.nowNs as TimestampNs;
+  for (const user of USERS) {
+    for (const { definition } of ledger.markets) {
+      const { marketIndex } = definition;
+      const rows = [...ledger.protections.values()].filter(
+        (row) => row.user === user && row.marketIndex === marketIndex,
+      );
+      const known = protections.of(user, marketIndex);
+      const name = `groups of ${user.slice(0, 4)} in market ${marketIndex}`;
+      assert.deepEqual([...known].map(factsOf), rows.sort((a, b) => a.slot - b.slot).map(factsOf), name);
+      for (const row of known) {
+        const members = ledger.protectedOrders.get(protectionKey(row)) ?? 0;
+        assert.equal(protections.liveOrders(row), members, `${name}: live orders of ${row.group}`);
+        assert.ok(!isFrozen(row, nowNs) || members === 0, `${name}: ${row.group} is frozen and has members`);
+      }
+    }
+  }
+  for (const market of ledger.markets)
+    for (const row of market.orders.rows())
+      assert.equal(endOfMember(ledger, market, row), null, `${row.orderId} was a member at a trip and lives`);
+}
+
+function factsOf(row: ProtectionRow): object {
+  return { ...row };
 }
 
 /** The gateway and clearing set the same aside for the same orders (AMB-52, AMB-112). */

@@ -13,6 +13,7 @@ import { DEFAULT_SETTINGS } from '../../src/clearing/registry/settings.ts';
 import type { SettlementRow, WithdrawalRow } from '../../src/clearing/rows.ts';
 import type { AccountEventView } from '../../src/codec/account-events.ts';
 import type { PositionView } from '../../src/codec/margin-replies.ts';
+import type { ProtectionTriggeredView } from '../../src/codec/order-events.ts';
 import { must } from '../../src/core/assert.ts';
 import { type AssetId, USD, type UserId } from '../../src/core/ids.ts';
 import type { BookEvent, UserTradeEvent } from '../../src/gateway/orders/book/order-events.ts';
@@ -59,6 +60,8 @@ export class Listener {
   readonly confirmed: Set<string> = new Set();
   /** Amends that were applied, since the last look. */
   amended = 0;
+  /** Trips reported since the node began, by `market group`. */
+  readonly trips: Map<string, { readonly lastNs: bigint; readonly count: number }> = new Map();
   /** Last number created, by connection and market. */
   readonly #lastCreated = new Map<string, number>();
   readonly #open = new Map<string, UserTradeEvent>();
@@ -264,7 +267,16 @@ export class Listeners implements UserEventStreams {
     if (this.#isReceived(user)) this.of(user).orderEvent(event);
   }
 
-  protectionTriggered(): void {}
+  /** A trip is reported once, and each of its market behind those before. */
+  protectionTriggered(user: UserId, { group, assetId, timestampNs, frozenUntilNs }: ProtectionTriggeredView): void {
+    if (!this.#isReceived(user)) return;
+    const { trips } = this.of(user);
+    const key = `${assetId} ${group}`;
+    const last = trips.get(key);
+    assert.ok(last === undefined || last.lastNs <= timestampNs, `trips of ${key} come in their order`);
+    assert.ok(frozenUntilNs === null || frozenUntilNs > timestampNs, `a freeze of ${key} lasts`);
+    trips.set(key, { lastNs: timestampNs, count: (last?.count ?? 0) + 1 });
+  }
 
   isRead(): boolean {
     return true;

@@ -5,7 +5,10 @@
  * Not here: which action comes next (drawing.ts), what must hold then (invariants.ts).
  */
 import assert from 'node:assert/strict';
+import type { ProtectionLimits } from '../../src/clearing/rows.ts';
 import type { CreateRequest, ReplaceRequest } from '../../src/codec/order-actions.ts';
+import { must } from '../../src/core/assert.ts';
+import { parseDecimal18 } from '../../src/core/decimal.ts';
 import type { OrderId, UserId } from '../../src/core/ids.ts';
 import type { Reject } from '../../src/core/reject.ts';
 import type { Amount18, TimestampNs } from '../../src/core/units.ts';
@@ -18,7 +21,7 @@ import { sessionOf } from '../../src/http/oms-session.ts';
 import { noHeaders, type RequestHead } from '../../src/http/request-head.ts';
 import type { Asked } from '../support/asked.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
-import type { Action, ChangePlan, OrderPlan } from './actions.ts';
+import type { Action, ChangePlan, OrderPlan, ProtectionPlan } from './actions.ts';
 import type { LifeChains } from './chains.ts';
 import type { Listeners } from './listening.ts';
 import { PEOPLE, userAt } from './people.ts';
@@ -27,6 +30,7 @@ import {
   cancelOf,
   closeOf,
   createOf,
+  forgedSet,
   quotesOf,
   replaceOf,
   settlementOf,
@@ -225,6 +229,7 @@ export class Performer {
         break;
       case 'quotes': {
         const request = quotesOf(action.quotes, userAt(action.who), this.#node.nowNs);
+        if (action.quotes.forged === true) this.#forged.add(forgedSet(action.quotes.set, request.quotes.revisionNs));
         entry.submit({ kind: 'quotes', request }, this.#origin(action), this.#answer(1));
         break;
       }
@@ -365,7 +370,13 @@ export class Performer {
     const user = userAt(action.who);
     if (action.kind === 'cancelAll') {
       const beforeNs = action.olderNs === null ? null : ((nowNs - BigInt(action.olderNs)) as TimestampNs);
-      this.#refused(gateway.cancels.cancelAll({ user, assetId: action.market, beforeNs }));
+      const { market: assetId, side, group, set } = action;
+      const scope = {
+        ...(side === undefined ? {} : { side }),
+        ...(group === undefined ? {} : { protectionGroup: group }),
+        ...(set === undefined ? {} : { quoteSetId: set }),
+      };
+      this.#refused(gateway.cancels.cancelAll({ user, assetId, beforeNs, ...scope }));
     } else {
       this.#refused(
         gateway.cancels.cancelBatch({ user, assetId: action.market, orderIds: action.ids as readonly OrderId[] }),
@@ -397,8 +408,20 @@ export class Performer {
   // ---- accounts
 
   #actOnAccounts(action: Action): void {
-    const { accountActions } = this.#node.gateway;
+    const { accountActions, protections } = this.#node.gateway;
     switch (action.kind) {
+      case 'protect': {
+        const { who, market: asset, group, plan } = action;
+        this.#later(protections.put({ user: userAt(who), asset, group }, limitsOf(plan)), action.kind);
+        break;
+      }
+      case 'unprotect':
+      case 'unfreeze': {
+        const name = { user: userAt(action.who), asset: action.market, group: action.group };
+        const reply = action.kind === 'unprotect' ? protections.remove(name) : protections.reset(name);
+        this.#later(reply, action.kind);
+        break;
+      }
       case 'transfer': {
         const user = userAt(action.who);
         this.#later(accountActions.transfer(transferOf(action, user), user));
@@ -440,13 +463,18 @@ export class Performer {
     return `${this.#startNs}-${this.#requests}`;
   }
 
-  #later(promise: Promise<{ readonly ok: boolean; readonly value?: unknown; readonly reject?: Reject }>): void {
+  /** @param what is counted with the outcome, if anything. */
+  #later(
+    promise: Promise<{ readonly ok: boolean; readonly value?: unknown; readonly reject?: Reject }>,
+    what?: string,
+  ): void {
     this.owed += 1;
     this.#promised = true;
     void promise.then(({ ok, reject, value }) => {
       this.owed -= 1;
       const refusal = ok ? ((value ?? null) as Reject | null) : (reject ?? null);
       this.#refused(refusal?.code === undefined ? null : refusal);
+      if (what !== undefined) this.#count(`${what} ${reject?.code ?? 'done'}`);
     });
   }
 
@@ -474,6 +502,16 @@ export class Performer {
     const units = BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'));
     this.#listeners.of(userAt(who)).credit(account, asset, negative ? -units : units);
   }
+}
+
+function limitsOf({ maxQuantity, maxNotional, minFillNotional, ...times }: ProtectionPlan): ProtectionLimits {
+  const amountOf = (text: string): Amount18 => must(parseDecimal18(text), 'an amount of a plan') as Amount18;
+  return {
+    ...times,
+    maxQuantity: maxQuantity === null ? null : amountOf(maxQuantity),
+    maxNotional: maxNotional === null ? null : amountOf(maxNotional),
+    minFillNotional: amountOf(minFillNotional),
+  };
 }
 
 function costOf(action: Action): Cost {

@@ -35,6 +35,7 @@ import { checkAtRest, checkMargins, reread, rereadAccount } from './invariants.t
 import { isOfNode, Listeners } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import { Performer, SIMULATED_RATES } from './performing.ts';
+import { ProtectionWatch } from './protection-watch.ts';
 import { Readers } from './reading.ts';
 import type { LifeOptions, Script, ScriptEvent } from './script.ts';
 import { PROVIDERS, prepareVaults, VAULTS } from './vaults.ts';
@@ -85,6 +86,7 @@ export class Player {
   readonly #seed: number;
   readonly #forged = new Set<string>();
   readonly #shadow: ClearingState = loadState([]);
+  readonly #protections = new ProtectionWatch();
   #shadowed = 0;
   /** `market trade` of this life. */
   readonly #confirmed = new Set<string>();
@@ -376,11 +378,13 @@ export class Player {
       assert.ok(record !== undefined);
       const effects: Effect[] = [];
       const batch = decodeBatch(record.payload);
+      for (const input of batch.inputs) this.#protections.follow(input);
       applyBatch(this.#shadow, batch, effects);
       this.#book.noted(batch, effects);
       for (const effect of effects) this.#noteEffect(effect, this.#confirmed);
       for (const input of batch.inputs) {
         if (input.kind === 'ended') this.tally.add(ORDER_END_WORD[input.end]);
+        else if (input.kind === 'matched' && this.#protections.isMember(input)) this.tally.add('matched member');
         else this.tally.add(input.kind);
       }
     }

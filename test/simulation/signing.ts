@@ -33,9 +33,12 @@ const UNSIGNED = { signature: new Uint8Array(64), additionalSigners: [], text: n
 export const FEE_RATE_MAX = 3_000;
 
 export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRequest {
-  const { id, side, market, account, isSpot, reduceOnly, wish, livesNs = 1 } = plan;
+  const { id, side, market, account, isSpot, reduceOnly, wish, livesNs = 1, group } = plan;
   const request = createRequest(
-    { ...wish, user, id, side, postSignNs: nowNs, goodUntilNs: nowNs + BigInt(livesNs) },
+    {
+      ...{ ...wish, user, id, side, postSignNs: nowNs, goodUntilNs: nowNs + BigInt(livesNs) },
+      ...(group === undefined ? {} : { protectionGroup: group }),
+    },
     {
       baseAsset: spelled(market),
       creationNs: nowNs as TimestampNs,
@@ -49,8 +52,13 @@ export function createOf(plan: OrderPlan, user: UserId, nowNs: bigint): CreateRe
   return { ...request, text: textBytes(request.order, writeSignedOrder) };
 }
 
+/** The name by which a forged revision is known. */
+export function forgedSet(setId: string, revisionNs: bigint): string {
+  return `${setId} ${revisionNs}`;
+}
+
 export function quotesOf(plan: QuotesPlan, user: UserId, nowNs: bigint): QuoteSetRequest {
-  const { set, market, account, isSpot, bids, asks, livesNs } = plan;
+  const { set, market, account, isSpot, bids, asks, livesNs, group: protectionGroup } = plan;
   const revisionNs = nowNs as TimestampNs;
   return checkedQuoteSet({
     quotes: {
@@ -58,7 +66,7 @@ export function quotesOf(plan: QuotesPlan, user: UserId, nowNs: bigint): QuoteSe
       setId: set,
       baseAsset: spelled(market),
       ...{ bookPriceDecimals: 2, bookQuantityDecimals: 4, revisionNs, bids: bids.flat(), asks: asks.flat() },
-      ...{ account, isSpot, maxTradingFeesRate: FEE_RATE_MAX, protectionGroup: null, protocolVersion: 1 },
+      ...{ account, isSpot, maxTradingFeesRate: FEE_RATE_MAX, protectionGroup, protocolVersion: 1 },
       goodUntilNs: livesNs === null ? null : ((nowNs + BigInt(livesNs)) as TimestampNs),
     },
     ...{ signature: new Uint8Array(64), additionalSigners: [], postSignNs: revisionNs, fault: null, text: NO_BYTES },

@@ -124,7 +124,7 @@ export interface ToldFill {
 export interface SimulatedNodeOptions {
   readonly seed: number;
   readonly durability: Durability;
-  /** Orders with a signature that clearing finds forged, though the gateway let them pass. */
+  /** Orders with a signature that clearing finds forged, though the gateway let them pass, and quote sets as `set revision`. */
   readonly forged: ReadonlySet<string>;
   readonly startNs: bigint;
   /** Changed rows and journal records that make a checkpoint due; few by default. */
@@ -409,7 +409,7 @@ export class SimulatedNode {
         },
       },
       verifyOrder: ({ row }: OrderToVerify) => !forged.has(row.orderId),
-      verifyQuoteSet: ({ set }) => !forged.has(set.setId as never),
+      verifyQuoteSet: ({ set }) => !forged.has(`${set.setId} ${set.revisionNs}`),
       gateway: wiring.publication(GATEWAY),
       data: wiring.publication(MARKET_DATA),
       markets: [wiring.publication(marketActor(0)), wiring.publication(marketActor(1))],
