@@ -112,6 +112,26 @@ suite('protection groups at the gateway', () => {
     assert.equal(codeOf(groups.slotFor(OF_GROUP, NOW)), 'ok');
   });
 
+  test('a row of clearing does not undo the end of a freeze that its market has reported since (MMP-03)', () => {
+    const { groups } = world();
+    const at = { user: ALICE, marketIndex: 0, slot: 1 };
+    const [first, second] = [9 as Sequence, 20 as Sequence];
+    const trip = (sequence: Sequence): void => {
+      groups.triggered({ ...at, sequence, frozenUntilNs: 0n as TimestampNs });
+    };
+    groups.changed(row());
+    trip(first);
+    groups.ended({ ...at, trip: first });
+    // Clearing has applied the trip, and then a put, and not the end.
+    groups.changed(row({ trip: first, maxFills: 5 }));
+    assert.equal(codeOf(groups.slotFor(OF_GROUP, NOW)), 'ok');
+    trip(second);
+    groups.changed(row({ trip: first, endedTrip: first }));
+    assert.equal(codeOf(groups.slotFor(OF_GROUP, NOW)), 'MMP_FROZEN', 'the end is of an earlier trip');
+    groups.changed(row({ trip: second, endedTrip: second }));
+    assert.equal(codeOf(groups.slotFor(OF_GROUP, NOW)), 'ok');
+  });
+
   test('a group that is being removed takes no orders until clearing has answered (MMP-02)', async () => {
     const made = world();
     made.groups.changed(row());

@@ -1898,6 +1898,18 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'a freeze that a market has ended is over, whatever row of clearing comes later',
+    site: 'protection-end-of-a-freeze-seen',
+    change: swap(/Math\.max\(known\.endedTrip, row\.endedTrip\)/, 'row.endedTrip'),
+    caughtBy: 'test/gateway/protection-actions',
+  },
+  {
+    breaks: 'a member that its market refuses is answered while it is in memory',
+    site: 'refused-while-in-memory',
+    change: swap(/this\.#refusalOf\(kind, code, order\)/, '(this.#refused(request, code), $&)'),
+    caughtBy: 'test/gateway/orders/answers',
+  },
+  {
     breaks: 'a group is changed only where its market hears of it',
     site: 'protection-of-a-closed-market',
     change: returns('accepted(marketIndex)'),

@@ -17,7 +17,6 @@ suite('histories of quote sets', () => {
     await playAll({ seed: 1, seeds: SEEDS, operations: OPERATIONS, topic: 'quotes' }, tally);
     t.diagnostic(`${tally.of('quoteSetApplied')} sets, ${tally.of('quoteSetEnded')} ends, ${tally.of('kill')} kills`);
     t.diagnostic(`${tally.of('protectionTriggered')} trips, ${tally.of('matched member')} fills of members`);
-    if (process.env['TALLY']) console.log([...tally.counts].sort());
     for (const name of ['quoteSetApplied', 'quoteSetEnded', 'restored', 'restarted', 'fill confirmed', 'rests'])
       assert.ok(tally.of(name) > 0, name);
   });

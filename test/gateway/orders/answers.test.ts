@@ -3,11 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { ProtectionRow } from '../../../src/clearing/rows.ts';
 import { USD } from '../../../src/core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../src/core/limits.ts';
-import { ORDER_END, SIDE } from '../../../src/core/order-terms.ts';
+import { ORDER_END, PROTECTION_LIMIT, SIDE } from '../../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../../src/core/reject.ts';
-import { type Amount18, ONE_18, type RawQuantity, type TimestampNs } from '../../../src/core/units.ts';
+import { type Amount18, ONE_18, type RawQuantity, type Sequence, type TimestampNs } from '../../../src/core/units.ts';
 import { DEFAULT_ORDER_SETTINGS } from '../../../src/gateway/orders/settings.ts';
 import { ALICE, BOB } from '../../support/names.ts';
 import {
@@ -26,6 +27,16 @@ import { orderPage } from '../../support/pages.ts';
 
 const CALLER = { user: ALICE, now: NOW, looksUp: false };
 const CENT = ONE_18 / 100n;
+const FROZEN_UNTIL = (NOW + 5n) as TimestampNs;
+
+/** Group `g` of Alice in the market of the fixture. */
+function groupRow(): ProtectionRow {
+  return {
+    ...{ user: ALICE, marketIndex: 3, slot: 1, group: 'g', windowMs: 1_000, frozenMs: 5 },
+    ...{ maxFills: 2, maxQuantity: null, maxNotional: null, minFillNotional: 0n as Amount18 },
+    ...{ trip: 0 as Sequence, endedTrip: 0 as Sequence, frozenUntilNs: 0n as TimestampNs, isGone: false },
+  };
+}
 
 suite('answers', () => {
   test('optimistic: a create is answered when the market has decided, before clearing has (ORD-28, AMB-16)', () => {
@@ -64,6 +75,31 @@ suite('answers', () => {
     fixture.manager.onSettingsChanged(DEFAULT_ORDER_SETTINGS);
     assert.equal(fixture.sink.answers.length, 2);
   });
+
+  const CODES = ['MMP_FROZEN', 'INVALID_ORDER', 'MARKET_HALTED', 'DUPLICATE_ORDER', 'ALREADY_CANCELLED'] as const;
+  for (const code of CODES)
+    test(`the market refuses the only order of a user, a member of a group, with ${code}: it is answered, and nothing stays (MMP-02)`, () => {
+      const fixture = new OrderFixture();
+      const place = { user: ALICE, marketIndex: 3, slot: 1 };
+      fixture.manager.protections.changed(groupRow());
+      const requestId = mustPass(fixture.request({ protectionGroup: 'g' }));
+      // The trip comes in front of the refusal: the order was on its way.
+      const tripped = {
+        kind: 'protectionTriggered',
+        ...place,
+        sequence: 1 as Sequence,
+        timeNs: NOW,
+        limit: PROTECTION_LIMIT.fills,
+      } as const;
+      if (code === 'MMP_FROZEN') fixture.manager.onProtectionTriggered({ ...tripped, frozenUntilNs: FROZEN_UNTIL });
+      fixture.answer(requestId, 0, REJECT_CODE[code]);
+      const [told] = fixture.sink.answers;
+      assert.equal(told?.answer.refusal?.code, code);
+      const details = code === 'MMP_FROZEN' ? { frozen_until_ns: FROZEN_UNTIL } : undefined;
+      assert.deepEqual(told?.answer.refusal?.details, details);
+      assert.deepEqual([fixture.held(ALICE, USD), fixture.record(ALICE)], [0n, undefined]);
+      assert.equal(fixture.manager.protections.liveOrders(groupRow()), 0);
+    });
 
   test('while several creates of an id are on their way a replace of it is refused: it is open which it will meet (AMB-112)', () => {
     const replace = (fixture: OrderFixture) => {

@@ -712,8 +712,10 @@ export class OrderRequests {
       book.rehold(order);
     }
     if (order !== null) book.landed(order);
-    if (code !== null) this.#refused(request, code);
+    // Before a refused create leaves memory: the refusal reads its group.
+    // mutant: refused-while-in-memory
     const refusal = code === null ? null : this.#refusalOf(kind, code, order);
+    if (code !== null) this.#refused(request, code);
     this.#answer(request, restsOn(ack, order), { refusal, processedAtNs: ack.timeNs });
   }
 

@@ -43,7 +43,7 @@ export class ProtectionGroups {
     const groups = this.#users.get(row.user) ?? new Map<string, ProtectionRow>();
     const known = groups.get(key);
     if (row.isGone) groups.delete(key);
-    else groups.set(key, known !== undefined && known.trip > row.trip ? { ...row, ...freezeOf(known, row) } : row);
+    else groups.set(key, known === undefined ? row : { ...row, ...freezeOf(known, row) });
     if (groups.size > 0) this.#users.set(row.user, groups);
     else this.#users.delete(row.user);
   }
@@ -132,10 +132,12 @@ export class ProtectionGroups {
   }
 }
 
+/** The later trip of the two, and the later end: a market reports each before clearing has it in a row. */
 function freezeOf(
   known: ProtectionRow,
   row: ProtectionRow,
 ): Pick<ProtectionRow, 'trip' | 'endedTrip' | 'frozenUntilNs'> {
-  const { trip, frozenUntilNs } = known;
+  const { trip, frozenUntilNs } = known.trip > row.trip ? known : row;
+  // mutant: protection-end-of-a-freeze-seen
   return { trip, frozenUntilNs, endedTrip: Math.max(known.endedTrip, row.endedTrip) as Sequence };
 }
