@@ -7,8 +7,9 @@
  * The entries of a set are the orders that its last revision left on the book. One that ended since is told from them by its
  * state and its sequence: nothing has to be done when an entry ends.
  *
- * A name is forgotten when another one takes the slot of a set that is over. What must outlive it, that no old text is applied and no number
- * given twice, is kept in `markFloor` and `numberFloor` of the slot that took its place.
+ * A name is forgotten when another one takes the slot of a set that is over, or of which nothing is left to come: that one ends by it. What
+ * must outlive it, that no old text is applied and no number given twice, is kept in `markFloor` and `numberFloor` of the slot that took its
+ * place.
  */
 import { QUOTE_SET_ID_BYTES_MAX, QUOTES_PER_SIDE_MAX } from '../core/limits.ts';
 import { SIDE, type Side } from '../core/order-terms.ts';
@@ -77,7 +78,7 @@ export class MarketQuoteSet {
   appliedTrade = 0;
   /** High word of the revision whose terms the entries have. */
   termsHigh = 0;
-  /** Lots traded since the start, counted as in quote-lots.ts. */
+  /** Lots traded since the start, counted as in quote-lots.ts from what the gateway had counted when the name took its slot. */
   bought = 0;
   sold = 0;
   readonly bids: QuoteSide = new QuoteSide();
@@ -176,8 +177,24 @@ export class QuoteSetTable {
 
   /** Whether a set with a new name finds a slot. */
   hasRoom(user: number): boolean {
+    return this.ofUser(user).length < QUOTE_SETS_PER_USER_MAX || this.replaced(user) !== null;
+  }
+
+  /**
+   * The set whose slot a new name takes where all slots are taken: one that is over, else one of which nothing rests or may come
+   * back; null: there is none, or a slot is free.
+   */
+  replaced(user: number): MarketQuoteSet | null {
     const sets = this.ofUser(user);
-    return sets.length < QUOTE_SETS_PER_USER_MAX || sets.some(({ isOver }) => isOver);
+    if (sets.length < QUOTE_SETS_PER_USER_MAX) return null;
+    return sets.find(({ isOver }) => isOver) ?? sets.find((set) => this.isIdle(set)) ?? null;
+  }
+
+  /** Whether no entry of the last revision rests, and none may come back by a rollback. */
+  isIdle({ bids, asks }: MarketQuoteSet): boolean {
+    for (let at = 0; at < bids.count; at += 1) if (this.living(bids, at) !== NONE) return false;
+    for (let at = 0; at < asks.count; at += 1) if (this.living(asks, at) !== NONE) return false;
+    return true;
   }
 
   /** A set in that slot, which is free. */
@@ -193,8 +210,8 @@ export class QuoteSetTable {
   /** The largest mark of the names that a new one makes forgotten, and of those before. */
   floorOf(user: number): { readonly high: number; readonly low: number } {
     const sets = this.ofUser(user);
-    const over = sets.length < QUOTE_SETS_PER_USER_MAX ? undefined : sets.find(({ isOver }) => isOver);
-    let [high, low] = over === undefined ? [0, 0] : [over.markHigh, over.markLow];
+    const over = this.replaced(user);
+    let [high, low] = over === null ? [0, 0] : [over.markHigh, over.markLow];
     for (const { markFloorHigh, markFloorLow } of sets)
       if (isBefore(high, low, markFloorHigh, markFloorLow)) [high, low] = [markFloorHigh, markFloorLow];
     return { high, low };
@@ -204,10 +221,10 @@ export class QuoteSetTable {
     for (const set of this.#sets) visit(set);
   }
 
-  /** A set without a name, in a slot that never had one, or in that of a set that is over: there is one of them. */
+  /** A set without a name, in a slot that never had one, or in that of a set that is over (`replaced`): there is one of them. */
   open(user: number): MarketQuoteSet {
     const sets = this.ofUser(user);
-    const over = sets.length < QUOTE_SETS_PER_USER_MAX ? undefined : sets.find(({ isOver }) => isOver);
+    const over = this.replaced(user);
     const set = over ?? this.addAt(user, sets.length + 1);
     for (const other of sets) {
       if (isBefore(set.markFloorHigh, set.markFloorLow, other.markFloorHigh, other.markFloorLow)) {
@@ -216,7 +233,7 @@ export class QuoteSetTable {
       }
       set.numberFloor = Math.max(set.numberFloor, other.numberFloor);
     }
-    if (over !== undefined) {
+    if (over !== null) {
       if (isBefore(set.markFloorHigh, set.markFloorLow, set.markHigh, set.markLow)) {
         set.markFloorHigh = set.markHigh;
         set.markFloorLow = set.markLow;
@@ -226,9 +243,6 @@ export class QuoteSetTable {
     set.markHigh = set.markFloorHigh;
     set.markLow = set.markFloorLow;
     set.lastNumber = set.numberFloor;
-    // The gateway counts a name that is new to it from 0.
-    set.bought = 0;
-    set.sold = 0;
     return set;
   }
 
@@ -237,6 +251,15 @@ export class QuoteSetTable {
     const index = indexes[at] as number;
     const rests = this.#orders.stateOf(index) === ORDER_STATE.resting;
     return rests && this.#orders.sequenceOf(index) === sequences[at] ? index : NONE;
+  }
+
+  /** The entry of a list if it rests, or all of it is in undecided fills; or NONE. */
+  living({ indexes, sequences }: QuoteSide, at: number): number {
+    const index = indexes[at] as number;
+    const state = this.#orders.stateOf(index);
+    // mutant: idle-set-undecided
+    const lives = state === ORDER_STATE.resting || state === ORDER_STATE.filled;
+    return lives && this.#orders.sequenceOf(index) === sequences[at] ? index : NONE;
   }
 
   /** Entries of both sides that rest. */

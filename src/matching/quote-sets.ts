@@ -187,12 +187,22 @@ export class QuoteSets {
     return isSameTarget || book.quoteSets.countResting(set) === 0 ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
-  /** A set with a new name. @returns null when the revision is not above what was forgotten in its slot. */
+  /**
+   * A set with a new name. One without an entry whose slot it takes ends by it, with the mark that it has: nothing was made to
+   * be cancelled. @returns null when the revision is not above what was forgotten in its slot.
+   */
   #open(user: number, command: QuoteSetCommand): MarketQuoteSet | null {
-    const { quoteSets } = this.#place.book;
+    const { book } = this.#place;
+    const { quoteSets } = book;
     const floor = quoteSets.floorOf(user);
     if (!isBefore(floor.high, floor.low, command.revisionHigh, command.revisionLow)) return null;
+    const replaced = quoteSets.replaced(user);
+    if (replaced !== null) book.endSet(replaced, replaced.markHigh, replaced.markLow, ORDER_END.userRequested);
     const set = quoteSets.open(user);
+    // Nothing of it has traded: what the gateway has counted of the name is where the count goes on.
+    // mutant: count-of-a-new-name
+    set.bought = command.boughtSeen;
+    set.sold = command.soldSeen;
     set.setUser(command.words, command.userAt);
     set.setName(command.words, command.nameAt, command.nameBytes);
     return set;

@@ -236,6 +236,30 @@ suite('quote sets', () => {
     for (const id of ['a', 'b', 'c', 'd']) await put({ id });
   });
 
+  test('QTE-06: a name takes the place of a set that was filled, which ends, durably, and loses no mark', async () => {
+    const reader = await maker.stream('/orders?quotes=sets', ['svc.ws.v1']);
+    const old = maker.nowNs();
+    for (const id of ['a', 'b', 'c', 'd']) await put({ id, bids: [[190_000, 1_000]] });
+    assert.equal((await taker.create({ side: 'Sell', price: 190_000, quantity: 1_000 })).status, 200);
+    await node.rest();
+    const answer = await put({ id: 'e', bids: [[180_000, 1_000]] });
+    assert.deepEqual([answer.status, answer.created], ['Received', 1]);
+    let end = '';
+    while (!end.includes('QuoteSetEnded')) end = await reader.frame();
+    assert.match(end, /"set_id":"a".*"reason":"UserRequested"/);
+    assert.equal(toldBy(await send({ id: 'f', bids: [[180_000, 1_000]] })), '409 TOO_MANY_QUOTES');
+    await node.restart('SIGKILL');
+    await maker.login();
+    await taker.login();
+    await node.rest();
+    await put({ id: 'e' });
+    assert.equal(toldBy(await send({ id: 'a', bids: [[190_000, 1_000]], revision: old })), '400 REQUEST_TOO_OLD');
+    assert.equal((await put({ id: 'a', bids: [[190_000, 1_000]] })).created, 1, 'the same name again');
+    for (const id of ['a', 'b', 'c', 'd']) await put({ id });
+    await node.rest();
+    assert.deepEqual(await resting(), []);
+  });
+
   test('QTE-08: after kill -9 between a set and its fill what was durable rests, in its place, and the ledger adds up', async () => {
     await put({
       bids: [

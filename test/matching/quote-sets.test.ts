@@ -6,6 +6,7 @@ import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON } from '../../src/core/order-
 import { SECOND_NS } from '../../src/core/units.ts';
 import { ends, MarketFixture, names, only } from '../support/market-fixture.ts';
 import { BUY, LIFE_NS, SELL, START_NS, type Told } from '../support/market-recorder.ts';
+import type { QuoteWords } from '../support/quote-fixture.ts';
 
 /** What the set did: name, side, price, rests. */
 function did(told: readonly Told[]): unknown[] {
@@ -251,6 +252,54 @@ suite('quote sets', () => {
     const told = fixture.quotes([[90, 1]], [], { name: 'e' });
     assert.deepEqual(applied(told)?.slice(3, 5), [2, 'e']);
     assert.equal(told.find(([name]) => name === 'quoteCreated')?.[6], 2);
+  });
+
+  /** Four sets with a bid each, of which the first is filled. */
+  function filled(): { readonly fixture: MarketFixture; readonly trade: Told } {
+    const fixture = new MarketFixture();
+    for (const [at, name] of ['a', 'b', 'c', 'd'].entries()) fixture.quotes([[100 - at, 1]], [], { name });
+    const [trade] = only(fixture.sell('t', 1, 100, { user: 'eve' }), 'matched');
+    assert.ok(trade !== undefined);
+    fixture.wait(10n);
+    return { fixture, trade };
+  }
+  const refusals = (told: readonly Told[]): unknown => only(told, 'quotesRefused')[0]?.[2];
+
+  test('QTE-06: a set of which all was filled ends for another name once its fills are decided, and not before', () => {
+    const { fixture, trade } = filled();
+    const quoted = (words: Partial<QuoteWords>): Told[] => fixture.quotes([[90, 1]], [], { name: 'e', ...words });
+    assert.equal(refusals(quoted({})), 'TOO_MANY_QUOTES', 'a rollback may bring it back');
+    fixture.engine.settled(trade[2] as number);
+    // What is refused takes nothing: neither the revision of the set that would be forgotten nor an expired one.
+    assert.equal(refusals(quoted({ revisionNs: START_NS })), 'REQUEST_TOO_OLD');
+    assert.equal(refusals(quoted({ goodUntilNs: fixture.nowNs })), 'ORDER_EXPIRED');
+    const told = quoted({ revisionNs: START_NS + 1n });
+    assert.deepEqual(only(told, 'quotesEnded')[0]?.slice(2), [1, 'UserRequested', START_NS], 'its mark stays');
+    assert.deepEqual(applied(told)?.slice(3, 5), [1, 'e']);
+    assert.equal(told.find(([name]) => name === 'quoteCreated')?.[6], 2, 'its number goes on');
+    fixture.engine.checkInvariants();
+    // The forgotten name comes back with the next slot, above what is durable.
+    fixture.quotes([], [], { name: 'b' });
+    assert.equal(refusals(fixture.quotes([[80, 1]], [], { name: 'a', revisionNs: START_NS })), 'REQUEST_TOO_OLD');
+  });
+
+  test('QTE-06: a set that a rollback brought back keeps its slot', () => {
+    const { fixture, trade } = filled();
+    fixture.rollback(trade, ROLLBACK_REASON.counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
+    fixture.engine.settled(trade[2] as number);
+    assert.equal(refusals(fixture.quotes([[90, 1]], [], { name: 'e' })), 'TOO_MANY_QUOTES');
+    assert.deepEqual(fixture.levels(BUY)[0], [100, 1]);
+  });
+
+  test('QTE-01: lots of a name that takes a slot are counted from what the gateway has counted of it', () => {
+    const { fixture, trade } = filled();
+    fixture.engine.settled(trade[2] as number);
+    const name = 'e';
+    fixture.quotes([[105, 3]], [], { name, boughtSeen: 7 });
+    fixture.wait(1n);
+    fixture.sell('u', 2, 105, { user: 'eve' });
+    const told = fixture.quotes([[104, 9]], [], { name, boughtSeen: 7 });
+    assert.deepEqual(did(only(told, 'quoteCreated')), [['quoteCreated', BUY, 104, 7]]);
   });
 
   test('QTE-07: a fill from before the applied revision that rolls back restores nothing to its price', () => {

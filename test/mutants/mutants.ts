@@ -2831,6 +2831,18 @@ const LEADERSHIP: readonly Mutant[] = [
 
 const QUOTE_SETS: readonly Mutant[] = [
   {
+    breaks: 'a set whose entries may come back keeps its slot (QTE-06)',
+    site: 'idle-set-undecided',
+    change: swap(/ \|\| state === ORDER_STATE\.filled/, ''),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'lots of a name that takes a slot are counted from what the gateway has counted of it (QTE-01)',
+    site: 'count-of-a-new-name',
+    change: removed,
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
     breaks: 'a fill that the gateway has not seen takes lots off what a set rests (QTE-01)',
     site: 'unseen-lots',
     change: condition('false'),

@@ -115,15 +115,25 @@ function refusalOf(book: ReferenceState, command: ReferenceQuoteCommand): string
   const own = book.sets.filter(({ user }) => user === command.user);
   const set = setNamed(book, command.user, command.name);
   if (expiryOf(command) <= command.receivedNs) return 'ORDER_EXPIRED';
-  if (set === undefined && own.length >= SETS_MAX && own.every(({ isOver }) => !isOver)) return 'TOO_MANY_QUOTES';
-  if (command.revisionNs <= (set?.markNs ?? floorOf(own).markNs)) return 'REQUEST_TOO_OLD';
+  if (set === undefined && own.length >= SETS_MAX && replacedOf(book, own) === undefined) return 'TOO_MANY_QUOTES';
+  if (command.revisionNs <= (set?.markNs ?? floorOf(book, own).markNs)) return 'REQUEST_TOO_OLD';
   const hasOtherTarget = set !== undefined && set.terms.subAccount !== command.subAccount;
   return hasOtherTarget && entriesOf(book, set).length > 0 ? 'INVALID_ORDER' : null;
 }
 
+/** The set that gives its slot to a new name: one that is over, or one of which nothing rests or can come back. */
+function replacedOf(book: ReferenceState, own: readonly ReferenceQuoteSet[]): ReferenceQuoteSet | undefined {
+  if (own.length < SETS_MAX) return undefined;
+  const isEmpty = (set: ReferenceQuoteSet): boolean =>
+    !book.orders.some(
+      ({ set: of, isOut, state }) => of === set && !isOut && (state === 'resting' || state === 'filled'),
+    );
+  return own.find(({ isOver }) => isOver) ?? own.find(isEmpty);
+}
+
 /** Of the names that are forgotten once a new one has come. */
-function floorOf(own: readonly ReferenceQuoteSet[]): { markNs: bigint; number: number } {
-  const forgotten = own.length < SETS_MAX ? undefined : own.find(({ isOver }) => isOver);
+function floorOf(book: ReferenceState, own: readonly ReferenceQuoteSet[]): { markNs: bigint; number: number } {
+  const forgotten = replacedOf(book, own);
   let markNs = forgotten?.markNs ?? 0n;
   let number = forgotten?.lastNumber ?? 0;
   for (const { markFloorNs, numberFloor } of own) {
@@ -133,12 +143,17 @@ function floorOf(own: readonly ReferenceQuoteSet[]): { markNs: bigint; number: n
   return { markNs, number };
 }
 
-function openSet(book: ReferenceState, { user, name }: ReferenceQuoteCommand): ReferenceQuoteSet {
+function openSet(book: ReferenceState, command: ReferenceQuoteCommand): ReferenceQuoteSet {
+  const { user, name, boughtSeen, soldSeen } = command;
   const own = book.sets.filter((set) => set.user === user);
-  const { markNs, number } = floorOf(own);
-  const fresh = { name, markNs, lastNumber: number, markFloorNs: markNs, numberFloor: number, traded: { 0: 0, 1: 0 } };
-  const over = own.length < SETS_MAX ? undefined : own.find(({ isOver }) => isOver);
-  if (over !== undefined) return Object.assign(over, fresh);
+  const { markNs, number } = floorOf(book, own);
+  const traded = { 0: boughtSeen, 1: soldSeen };
+  const fresh = { name, markNs, lastNumber: number, markFloorNs: markNs, numberFloor: number, traded };
+  const over = replacedOf(book, own);
+  if (over !== undefined) {
+    endSet(book, over, 0n, ORDER_END.userRequested);
+    return Object.assign(over, fresh);
+  }
   const terms = { subAccount: 0, maxFeeRate: 0, goodUntilNs: 0n, protectionGroup: 0 };
   const empty = { revisionNs: 0n, terms, termsNs: null, isOver: false, appliedTrade: 0 };
   const set: ReferenceQuoteSet = { user, slot: own.length + 1, ...empty, ...fresh };

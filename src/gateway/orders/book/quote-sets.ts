@@ -275,18 +275,19 @@ export class LiveQuoteSets {
   }
 }
 
-/** The market has given its slot to another name, and counts what it matches from 0 if it comes again. */
+/** The market has given its slot to another name: nothing of it rests. Its lots count on, from here, if it comes again. */
 function forget(set: LiveQuoteSet): void {
   set.slot = 0;
-  set.buys.matched = 0;
-  set.sells.matched = 0;
+  // Orders that are still in memory would not be found by the slot.
+  set.buys.entries.clear();
+  set.sells.entries.clear();
 }
 
-function forgetOne({ byId, bySlot }: UserSets): void {
+/** The oldest that its market has forgotten too: one with a slot has a count of lots and a mark there. */
+function forgetOne({ byId }: UserSets): void {
   for (const [setId, set] of byId) {
-    if (set.isLive || set.buys.entries.size + set.sells.entries.size > 0) continue;
+    if (set.isKnown) continue;
     byId.delete(setId);
-    if (bySlot[set.slot] === set) bySlot[set.slot] = undefined;
     return;
   }
 }
