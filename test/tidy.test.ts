@@ -149,6 +149,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['ROW_KINDS', 'ROW_KIND_NAMES', 'rowMembersOf'],
   ],
+  'the row log, before its thread is there': [...['RowLog', 'inspectRowLog', 'RowLogReader']],
   'the tree of the evidence, before its thread is there': [
     ...['rootAt', 'inclusionProof', 'consistencyProof', 'rootOfPath'],
     ...[
@@ -161,7 +162,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
       'recordLeaf',
       'readRecordLeaf',
     ],
-    ...['TileFiles', 'readTilePath', 'tilePath', 'leafHash'],
+    ...['readTilePath', 'tilePath', 'leafHash'],
   ],
   'the whole state as text, to show where two states differ': ['stateLines'],
 };

@@ -39,6 +39,8 @@ export interface EnvironmentOptions {
   readonly mapBytes?: number;
   /** Another version of the data than today's: only an upgrade reads or makes such. */
   readonly version?: number;
+  /** What a map that is no ledger is named by in itself. */
+  readonly name?: string;
 }
 
 /** 64 GiB. */
@@ -380,9 +382,9 @@ export function openWriter(directory: string, options: EnvironmentOptions = {}):
     flushDirectory(directory);
     const writer = new StorageWriter(map, lock);
     if (writer.range(ANYTHING).length === 0) {
-      writer.commit([{ key: DATA_VERSION_KEY, value: Buffer.from(versionName(options.version), 'latin1') }]);
+      writer.commit([{ key: DATA_VERSION_KEY, value: Buffer.from(nameOf(options), 'latin1') }]);
     }
-    checkVersion(writer, directory, options.version);
+    checkVersion(writer, directory, options);
     return writer;
   } catch (error) {
     void map?.map.close();
@@ -395,7 +397,7 @@ export function openWriter(directory: string, options: EnvironmentOptions = {}):
 export function openReader(directory: string, options: EnvironmentOptions = {}): StorageReader {
   const reader = new StorageReader(guarded('opening the data directory', () => openMap(directory, true, options)));
   try {
-    checkVersion(reader, directory, options.version);
+    checkVersion(reader, directory, options);
   } catch (error) {
     void reader.close();
     throw error;
@@ -420,8 +422,17 @@ function storedVersion(reader: StorageReader): string {
   return Buffer.from(reader.get(DATA_VERSION_KEY) ?? []).toString('latin1');
 }
 
-function checkVersion(reader: StorageReader, directory: string, version: number = DATA_VERSION): void {
-  const refused = wrongVersion(directory, storedVersion(reader), version);
+function nameOf({ name, version }: EnvironmentOptions): string {
+  return name ?? versionName(version);
+}
+
+function checkVersion(reader: StorageReader, directory: string, options: EnvironmentOptions): void {
+  const found = storedVersion(reader);
+  if (options.name !== undefined) {
+    if (found === options.name) return;
+    throw new StorageError(`${directory} holds "${found}"; this version of ringbook reads "${options.name}"`);
+  }
+  const refused = wrongVersion(directory, found, options.version ?? DATA_VERSION);
   if (refused !== null) throw refused;
 }
 
