@@ -130,8 +130,8 @@ export class FillPlan implements Overlay {
   /** The risk of the market's asset. */
   readonly risk: RiskSlot;
   measures: Measures;
-  /** Lots of entries of quote sets by set, side and price. */
-  readonly #quoted = new Map<string, number>();
+  /** Lots of entries of quote sets by set, side and price; null before the first. */
+  #quoted: Map<string, number> | null = null;
   #planned: AssetTerms | null = null;
   /** Where the fees go; null before the fee account is known. */
   readonly #feeBalance: BalanceSlot | null;
@@ -176,6 +176,7 @@ export class FillPlan implements Overlay {
   /** Counts lots of an entry of a quote set. @returns how many the plan has of its set, side and price, with these. */
   addQuoted({ user, quoteSet, side, price }: OrderRow, lots: number): number {
     const key = `${user}/${quoteSet}/${side}/${price}`;
+    this.#quoted ??= new Map();
     const sum = (this.#quoted.get(key) ?? 0) + lots;
     this.#quoted.set(key, sum);
     return sum;

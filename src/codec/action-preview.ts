@@ -119,7 +119,8 @@ export function previewFrame(bytes: Uint8Array, takesShort = false): ActionPrevi
   }
   if (cursor.hasFailed || named === null) return null;
   const isShort = takesShort && version === 1 && !(hasType && hasChannel);
-  return { ...named, version, requestId, ...(isShort ? { isShort } : {}) };
+  const { kind, orders } = named;
+  return isShort ? { kind, orders, version, requestId, isShort } : { kind, orders, version, requestId };
 }
 
 /** The orders of the body of a REST request; null as for a frame. */

@@ -64,8 +64,8 @@ export class ActionHops {
   #sentMs = 0;
   /** Messages without an acknowledgement. */
   #unacknowledged = 1;
-  /** Of a timed batch the hops of each order, by its index. */
-  readonly #ofItems = new Map<number, ActionHops>();
+  /** Of a timed batch the hops of each order, by its index; null before the first. */
+  #ofItems: Map<number, ActionHops> | null = null;
   /** Orders of a batch without an answer, and of those with one the accepted. */
   #unanswered = 0;
   #items = 0;
@@ -163,6 +163,7 @@ export class ActionHops {
   ofItem(index: number): ActionHops {
     const nowNs = this.#nowNs;
     if (nowNs === null) return this;
+    this.#ofItems ??= new Map();
     let item = this.#ofItems.get(index);
     if (item === undefined) {
       item = new ItemHops(this, nowNs);

@@ -23,7 +23,7 @@ export interface OperationView {
   /** Of a quote set, whose id is `orderId`: its revision, null where it was not read. */
   readonly revisionNs?: TimestampNs | null;
   /** Of a quote set: what its market made of it; nothing unless given. */
-  readonly quotes?: QuoteOutcome;
+  readonly quotes?: QuoteOutcome | undefined;
 }
 
 /** Entries of a quote set by what became of them (QTE-02 to QTE-05). */

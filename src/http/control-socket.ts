@@ -56,7 +56,7 @@ import {
 } from '../core/limits.ts';
 import { type Outcome, rejected } from '../core/outcome.ts';
 import { type Reject, type RejectName, reject } from '../core/reject.ts';
-import type { ActionOrigin, SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
+import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { DisconnectGroup } from '../gateway/orders/entry/disconnect-group.ts';
 import { OvertakenCreates } from '../gateway/orders/entry/overtaken-creates.ts';
@@ -107,10 +107,6 @@ const TOO_MANY_SWEEPS: Reject = reject(
 const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
 const SESSION_ENDED: Reject = reject('UNAUTHORIZED', 'the session is over');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
-
-interface Overtakable extends Required<Pick<ActionOrigin, 'isOvertaken'>> {
-  readonly end: () => void;
-}
 
 interface ControlParts {
   readonly services: GatewayServices;
@@ -480,21 +476,6 @@ export class ControlConnections {
     if (notPaid !== null) this.#chargeNotPaid(socket, address, notPaid, bytes);
   }
 
-  /**
-   * @param number of a frame that has waited; 0: of none.
-   * @returns for each create whether it was overtaken, and what ends that.
-   */
-  #overtakable({ waiting }: ControlPeer, number: number): Overtakable {
-    const { overtaken } = waiting;
-    const frame = number === 0 ? overtaken.begin() : number;
-    if (number !== 0) overtaken.join(number);
-    const isOvertaken = ({ market, terms, protectionGroup }: PreparedCreate): boolean => {
-      const { side, creationNs } = terms;
-      return overtaken.isTaken(frame, { assetId: market.definition.assetId, side, creationNs, protectionGroup });
-    };
-    return { isOvertaken, end: () => overtaken.end(frame) };
-  }
-
   #act(
     socket: ControlSocket,
     address: FrameHead,
@@ -510,7 +491,9 @@ export class ControlConnections {
       this.#tell(socket, address, correlation, { refusal, processedAtNs: this.#services.nowNs() }, hops);
       return;
     }
-    const { isOvertaken, end } = this.#overtakable(socket.data, number);
+    const { overtaken } = socket.data.waiting;
+    const frame = enter(overtaken, number);
+    const isOvertaken = (create: PreparedCreate): boolean => isTaken(overtaken, frame, create);
     const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group, isOvertaken };
     const answered = (answer: ActionAnswer): void => {
       this.#tell(socket, address, correlation, answer, hops);
@@ -518,7 +501,7 @@ export class ControlConnections {
     };
     const told = this.#late?.once(answered) ?? answered;
     this.#services.entry.submit(action, origin, (answer) => {
-      end();
+      overtaken.end(frame);
       told(answer);
     });
   }
@@ -550,12 +533,14 @@ export class ControlConnections {
       const late = this.#late;
       const answers = late === null ? null : correlations.map((_, at) => late.once((answer) => tell(at, answer)));
       const answered = answers === null ? tell : (at: number, answer: ActionAnswer) => answers[at]?.(answer);
-      const { isOvertaken, end } = this.#overtakable(socket.data, number);
+      const { overtaken } = socket.data.waiting;
+      const frame = enter(overtaken, number);
+      const isOvertaken = (create: PreparedCreate): boolean => isTaken(overtaken, frame, create);
       let unsettled = correlations.length;
       const origin = { user, connection, isControl: true, group, hops, isOvertaken };
       this.#services.entry.submitBatch(batch, origin, (at, answer) => {
         unsettled -= 1;
-        if (unsettled === 0) end();
+        if (unsettled === 0) overtaken.end(frame);
         answered(at, answer);
       });
       return;
@@ -583,8 +568,7 @@ export class ControlConnections {
       this.#sendError(socket, address, shortFault(refusal, null, orderId));
       return;
     }
-    const beside = action === 'quotes' ? { revisionNs, ...(quotes === undefined ? {} : { quotes }) } : {};
-    const view = { orderId, reject: answer.refusal, processedNs: answer.processedAtNs, hops, ...beside };
+    const view = { orderId, reject: refusal, processedNs: answer.processedAtNs, hops, revisionNs, quotes };
     this.#streams.deliverBytes(answers, responseFrame(address, action, view, assetText));
   }
 
@@ -596,6 +580,20 @@ export class ControlConnections {
     this.#refused(refusal.code);
     this.#streams.deliverBytes(socket.data.answers, errorFrame(address, this.#services.nowNs(), refusal));
   }
+}
+
+/** @param number of a frame that has waited; 0: of none. @returns the number of what ends with its answer. */
+function enter(overtaken: OvertakenCreates, number: number): number {
+  if (number === 0) return overtaken.begin();
+  overtaken.join(number);
+  return number;
+}
+
+function isTaken(overtaken: OvertakenCreates, frame: number, create: PreparedCreate): boolean {
+  if (overtaken.size === 0) return false;
+  const { market, terms, protectionGroup } = create;
+  const { side, creationNs } = terms;
+  return overtaken.isTaken(frame, { assetId: market.definition.assetId, side, creationNs, protectionGroup });
 }
 
 /** Replies have the version of the connection. */

@@ -29,12 +29,15 @@ interface Sweep {
   readonly scope: CancelScope;
   /** The youngest frame that it has overtaken. */
   readonly through: number;
+  /** Frames and creates before it that have not ended. */
+  left: number;
 }
 
 export class OvertakenCreates {
-  /** Frames and creates that have begun, by the number of their frame, oldest first. */
-  readonly #open = new Map<number, number>();
+  /** Oldest first: what is left of one is left of every later one, too. */
   readonly #sweeps: Sweep[] = [];
+  /** Frames and creates that have begun and have not ended. */
+  #open = 0;
   #last = 0;
 
   /** Whether one more sweep may not be noted. */
@@ -50,29 +53,26 @@ export class OvertakenCreates {
   /** A frame has arrived that may have creates. @returns its number, for `end`. */
   begin(): number {
     this.#last += 1;
-    this.#open.set(this.#last, 1);
+    this.#open += 1;
     return this.#last;
   }
 
   /** One more create of a frame that has not ended; each ends for itself. */
   join(frame: number): void {
-    this.#open.set(frame, (this.#open.get(frame) ?? 0) + 1);
+    this.#open += 1;
+    for (const sweep of this.#sweeps) if (frame <= sweep.through) sweep.left += 1;
   }
 
+  /** Once for each `begin` and `join` of the frame. */
   end(frame: number): void {
-    const left = (this.#open.get(frame) ?? 1) - 1;
-    if (left > 0) {
-      this.#open.set(frame, left);
-      return;
-    }
-    this.#open.delete(frame);
-    const [oldest = Number.POSITIVE_INFINITY] = this.#open.keys();
-    while ((this.#sweeps[0]?.through ?? oldest) < oldest) this.#sweeps.shift();
+    this.#open -= 1;
+    for (const sweep of this.#sweeps) if (frame <= sweep.through) sweep.left -= 1;
+    while (this.#sweeps[0]?.left === 0) this.#sweeps.shift();
   }
 
   /** A cancel of all orders goes before everything that has begun. */
   sweep(scope: CancelScope): void {
-    if (this.#open.size > 0) this.#sweeps.push({ scope, through: this.#last });
+    if (this.#open > 0) this.#sweeps.push({ scope, through: this.#last, left: this.#open });
   }
 
   /** Whether a create of this frame was overtaken by a cancel that means it. */
