@@ -19,12 +19,13 @@
  * uws-socket.ts.
  */
 
-import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { assert } from '../core/assert.ts';
 import { BODIES_HELD_MAX, BODY_BYTES_MAX, CLOSING_REPLIES_MAX, SMALL_BODY_BYTES_MAX } from '../core/limits.ts';
 import { type Reject, reject } from '../core/reject.ts';
 import { GrowingBody, HeldBodies } from './held-bodies.ts';
 import type { PassedRequest, ReplyTarget } from './passed-requests.ts';
+import type { AppRoutes } from './public-app.ts';
 import { NO_MEMBERS, queryFault } from './query.ts';
 import { laneOf, ReadingTurns } from './reading-turns.ts';
 import { briefHead, parameterCountOf, readHead } from './request-head.ts';
@@ -61,7 +62,7 @@ const BODIES_ARRIVING_MAX = 8_192;
  * for other methods of known paths and 404 for the rest. `stop()` before the app is closed.
  */
 export class HttpRoutes {
-  readonly #app: TemplatedApp;
+  readonly #app: AppRoutes;
   readonly #listener: Listener;
   readonly #methods = new Map<string, Set<RouteMethod>>();
   /** By method and pattern. */
@@ -79,7 +80,7 @@ export class HttpRoutes {
   #closing = 0;
   #sealed = false;
 
-  constructor(app: TemplatedApp, listener: Listener) {
+  constructor(app: AppRoutes, listener: Listener) {
     this.#app = app;
     this.#listener = listener;
     this.turns = listener.turns ?? new ReadingTurns();
@@ -135,9 +136,11 @@ export class HttpRoutes {
       if (readsBody(route)) this.#readBody(call, response, route);
       else this.inTurn(call, () => this.#handle(call, route, NO_BODY));
     };
-    this.#app[register[route.method]](pattern, receive);
-    // HEAD is GET without the body of the reply (RFC 9110 9.3.2).
-    if (route.method === 'GET') this.#app.head(pattern, receive);
+    this.#app.register((app) => {
+      app[register[route.method]](pattern, receive);
+      // HEAD is GET without the body of the reply (RFC 9110 9.3.2).
+      if (route.method === 'GET') app.head(pattern, receive);
+    });
   }
 
   /** Answers a request that another thread's listener has received; it counts as one of this listener's. */
@@ -192,24 +195,26 @@ export class HttpRoutes {
       const parameterCount = parameterCountOf(pattern);
       const isSocket = methods.size === 0 && !this.#methodless.has(pattern);
       const allowed = (isSocket ? ['GET'] : [...methods]).map(allowedForm).join(', ');
-      this.#app.any(pattern, (response, request) => {
+      this.#any(pattern, parameterCount, (call) => {
+        if (isSocket && (call.head.method === 'GET' || call.head.method === 'HEAD')) call.refusePlainGet();
+        else call.refuseMethod(allowed);
+      });
+    }
+    this.#any('/*', 0, (call) => call.refuse(reject('NOT_FOUND', 'no such path')));
+  }
+
+  /** Whatever no route of the path takes. */
+  #any(pattern: string, parameterCount: number, refuse: (call: HttpCall) => void): void {
+    this.#app.register((app) =>
+      app.any(pattern, (response, request) => {
         const call = this.begin(response, request, { pattern }, parameterCount);
         if (call === null) return;
         this.inTurn(call, () => {
-          if (isSocket && (call.head.method === 'GET' || call.head.method === 'HEAD')) call.refusePlainGet();
-          else call.refuseMethod(allowed);
+          refuse(call);
           this.#pending.delete(call);
         });
-      });
-    }
-    this.#app.any('/*', (response, request) => {
-      const call = this.begin(response, request, { pattern: '/*' }, 0);
-      if (call === null) return;
-      this.inTurn(call, () => {
-        call.refuse(reject('NOT_FOUND', 'no such path'));
-        this.#pending.delete(call);
-      });
-    });
+      }),
+    );
   }
 
   /** Ends the deadline timer; pending replies are dropped. */

@@ -10,7 +10,6 @@
  * The REST reads are in mds-reads.ts.
  */
 
-import type { TemplatedApp } from 'uWebSockets.js';
 import { depthJson, klinesFrameJson, publicTradeJson, tickerJson } from '../codec/market-data-json.ts';
 import { type MdsChannel, welcomeFrame } from '../codec/stream-frames.ts';
 import { assert } from '../core/assert.ts';
@@ -31,13 +30,13 @@ import { MarketSubscriptions } from './market-subscriptions.ts';
 import { addMarketDataReads, intervalOf, MDS_ROUTES, marketOfPath } from './mds-reads.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { type SocketChannel, SocketsOfPeer } from './passed-sockets.ts';
+import { PublicApp } from './public-app.ts';
 import { Query, type QueryMembers } from './query.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { MARKET_DATA_PATH, MARKET_DATA_USER_ROUTES } from './user-read-routes.ts';
-import { createApp, type TlsFiles } from './uws.ts';
+import type { TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
-import { listenExclusively } from './uws-listen.ts';
 import { FRAME_BYTES_MAX, MDS_LAG, SocketHub, type StreamSocket } from './uws-socket.ts';
 
 /** The stream of a socket. */
@@ -204,7 +203,7 @@ interface MdsServerOptions {
 export class MdsServer {
   readonly #marketData: MarketData;
   readonly #streams: MarketStreams;
-  readonly #app: TemplatedApp;
+  readonly #app: PublicApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   readonly #passed: PassedRequests;
@@ -219,7 +218,7 @@ export class MdsServer {
     const { observer, gate = null, peer = null, place = ONE_MACHINE } = options;
     const turns = new ReadingTurns(options.alive);
     const listener = { observer, gate, turns, alsoBelow: MARKET_DATA_PATH, notServing: servingOf(place, isOfUser) };
-    this.#app = createApp(options.tls ?? null);
+    this.#app = new PublicApp(options.tls ?? null);
     this.#routes = new HttpRoutes(this.#app, listener);
     this.#hub = new SocketHub(this.#app, this.#routes, listener);
     this.#streams.subscriptions.attach({ ...options, gate, turns });
@@ -258,7 +257,12 @@ export class MdsServer {
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     assert(!this.#hasListened && !this.#isClosed, 'a server listens once');
     this.#hasListened = true;
-    return listenExclusively(this.#app, at);
+    return this.#app.listen(at);
+  }
+
+  /** New connections get the certificate that its files have now; open ones stay. As PublicApp's. */
+  readCertificateAgain(): Promise<boolean> {
+    return this.#app.readAgain();
   }
 
   /** Closes every socket with 1001, then the listener and its connections, so that the thread can end by itself. */

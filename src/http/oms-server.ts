@@ -9,7 +9,6 @@
  *
  * Routes are in oms-routes.ts, streams in oms-streams.ts, control frames in control-socket.ts.
  */
-import type { TemplatedApp } from 'uWebSockets.js';
 import { assert, must } from '../core/assert.ts';
 import { PENDING_SETTLEMENTS_MAX } from '../core/limits.ts';
 import { accepted, rejected } from '../core/outcome.ts';
@@ -37,13 +36,13 @@ import { ADMITS_ALL, type OrderAdmission } from './order-admission.ts';
 import { PassedRequests, type PeerChannel } from './passed-requests.ts';
 import { PassedSockets, type SocketChannel } from './passed-sockets.ts';
 import { PrivateSockets } from './private-socket.ts';
+import { PublicApp } from './public-app.ts';
 import { ReadingTurns } from './reading-turns.ts';
 import { SpareCork } from './spare-cork.ts';
 import { SUBSCRIPTION_FRAMES } from './subscription-reader.ts';
 import { MARKET_DATA_PATH } from './user-read-routes.ts';
-import { createApp, type TlsFiles } from './uws.ts';
+import type { TlsFiles } from './uws.ts';
 import type { EdgeObserver } from './uws-http.ts';
-import { listenExclusively } from './uws-listen.ts';
 import { MDS_LAG, OMS_LAG, SocketHub } from './uws-socket.ts';
 
 /** How sockets are closed. */
@@ -86,7 +85,7 @@ interface OmsServerOptions {
 export class OmsServer {
   /** Events of the gateway go here; give it to the gateway before listening. */
   readonly streams: UserStreams;
-  readonly #app: TemplatedApp;
+  readonly #app: PublicApp;
   readonly #routes: HttpRoutes;
   readonly #hub: SocketHub;
   readonly #passed: PassedRequests;
@@ -109,7 +108,7 @@ export class OmsServer {
     const { socketsMax } = options;
     const notServing = servingOf(place);
     const listener = { observer, gate, turns, notServing, ...(socketsMax === undefined ? {} : { socketsMax }) };
-    this.#app = createApp(tls);
+    this.#app = new PublicApp(tls);
     this.streams = new UserStreams(services);
     this.#services = services;
     this.#routes = new HttpRoutes(this.#app, listener);
@@ -163,7 +162,12 @@ export class OmsServer {
     await this.#spare.open();
     // Closed meanwhile.
     if (this.#isClosed) this.#spare.close();
-    return listenExclusively(this.#app, at);
+    return this.#app.listen(at);
+  }
+
+  /** New connections get the certificate that its files have now; open ones stay. As PublicApp's. */
+  readCertificateAgain(): Promise<boolean> {
+    return this.#app.readAgain();
   }
 
   /**

@@ -35,7 +35,7 @@ export class SpareCork {
         resolve(0);
       };
       app.get(path, held);
-      listenExclusively(app, { host: HOST, port: 0 }).then((port) => {
+      listenExclusively(app, { host: HOST, port: 0 }).then(({ port }) => {
         const client = connect(port, HOST, () => client.write(`GET ${path} HTTP/1.1\r\nhost: ${HOST}\r\n\r\n`));
         client.unref().on('error', reject);
         this.#client = client;

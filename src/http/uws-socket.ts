@@ -21,7 +21,7 @@
  *
  * The streams' content is in mds-server.ts and oms-streams.ts, plain requests in http-routes.ts.
  */
-import type { HttpResponse, TemplatedApp, us_socket_context_t } from 'uWebSockets.js';
+import type { HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js';
 import { isTextPing } from '../codec/stream-frames.ts';
 import { assert, must } from '../core/assert.ts';
 import {
@@ -40,6 +40,7 @@ import { type Reject, reject } from '../core/reject.ts';
 import type { AddressGate } from './address-gate.ts';
 import { FrameAllowance, FrameCrowd, FrameRate, type FrameRule } from './frame-allowance.ts';
 import type { HttpRoutes } from './http-routes.ts';
+import type { AppRoutes } from './public-app.ts';
 import { NO_MEMBERS, type QueryMembers, queryFault } from './query.ts';
 import { parameterCountOf, type RequestHead } from './request-head.ts';
 import { uWS } from './uws.ts';
@@ -419,7 +420,7 @@ type AnySocket = Pick<StreamSocket<unknown>, 'finish' | 'ping' | 'cutForLag' | '
 
 /** All streams of one uWebSockets.js app. */
 export class SocketHub {
-  readonly #app: TemplatedApp;
+  readonly #app: AppRoutes;
   readonly #routes: HttpRoutes;
   readonly #listener: Listener;
   readonly #observer: EdgeObserver;
@@ -436,7 +437,7 @@ export class SocketHub {
   /** Opens a socket for a connection at another listener, by pattern. */
   readonly #remote = new Map<string, RemoteOpening>();
 
-  constructor(app: TemplatedApp, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {
+  constructor(app: AppRoutes, routes: HttpRoutes, listener: Listener, bounds: HubBounds = {}) {
     const { pingMs, pressedBytes = SOCKETS_LAG_BYTES_PRESSED, backlogBytesMax = SOCKETS_LAG_BYTES_MAX } = bounds;
     this.#spare = bounds.spare ?? null;
     this.#app = app;
@@ -524,7 +525,7 @@ export class SocketHub {
 
   #addAt<T>(pattern: string, route: SocketRoute<T>, totals: HubTotals, admit: Admission<T>): void {
     const parameterCount = parameterCountOf(pattern);
-    this.#app.ws<UserData<T>>(pattern, {
+    const behavior: WebSocketBehavior<UserData<T>> = {
       compression: uWS.DISABLED,
       maxPayloadLength: SERVER_MESSAGE_BYTES_MAX,
       maxBackpressure: SERVER_BACKLOG_BYTES_MAX,
@@ -571,7 +572,8 @@ export class SocketHub {
         this.#listener.gate?.socketClosed(socket.address);
         socket.guarded(() => socket.detach());
       },
-    });
+    };
+    this.#app.register((app) => app.ws<UserData<T>>(pattern, behavior));
   }
 
   /** Closes every socket with a code, before the listener is closed. */
@@ -737,9 +739,10 @@ class Connections {
   readonly #gate: AddressGate | null;
   #count = 0;
 
-  constructor(app: TemplatedApp, gate: AddressGate | null) {
+  constructor(app: AppRoutes, gate: AddressGate | null) {
     this.#gate = gate;
-    (app as unknown as FiltersConnections).filter((response, change) => this.#changed(response, change));
+    const changed = (response: HttpResponse, change: 1 | -1): void => this.#changed(response, change);
+    app.register((registered) => (registered as unknown as FiltersConnections).filter(changed));
   }
 
   get count(): number {

@@ -18,7 +18,7 @@ import { sourceStack } from '../runtime/source-stack.ts';
 import { openReader } from '../storage/environment.ts';
 import { History } from '../storage/history.ts';
 import { NodeWords } from './node-words.ts';
-import { peerChannel } from './peer-channel.ts';
+import { type CertificateMessage, peerChannel } from './peer-channel.ts';
 import { settingsOf } from './worker-settings.ts';
 
 export const marketDataFactories: ActorFactories = { [MARKET_DATA]: createMarketData };
@@ -85,7 +85,7 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
   const budget = new SharedBudget(settings.budget);
   const lane = new LogLane(settings.logs, 'market-data');
   const isInfoLogged = ['trace', 'debug', 'info'].includes(settings.logLevel);
-  return new MdsServer({
+  const server = new MdsServer({
     marketData,
     streams,
     place: {
@@ -123,6 +123,10 @@ function publicServer(wiring: ActorWiring, { marketData, streams, counted }: Ser
     peer: peerChannel(settings.peerName),
     socketPeer: peerChannel<SocketMessage>(`${settings.peerName} sockets`),
   });
+  // A port that cannot be opened again ends this thread, and the next one opens it.
+  const readAgain = (): void => void server.readCertificateAgain();
+  peerChannel<CertificateMessage>(`${settings.peerName} certificate`).receive(readAgain);
+  return server;
 }
 
 /** One line of the log. This thread logs so little that it loads no logger. */

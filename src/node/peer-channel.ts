@@ -8,6 +8,9 @@
 import { BroadcastChannel } from 'node:worker_threads';
 import type { PassedReply, PassedRequest, PeerChannel } from '../http/passed-requests.ts';
 
+/** To the market-data thread: the TLS files of its listener are others now (reload.ts). */
+export type CertificateMessage = 'read-again';
+
 /** @param name the same on both threads, and unique to the node in its process. */
 export function peerChannel<Message = PassedRequest | PassedReply>(name: string): PeerChannel<Message> {
   const channel = new BroadcastChannel(name);

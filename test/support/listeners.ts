@@ -6,9 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { HttpRoutes } from '../../src/http/http-routes.ts';
 import { OmsServer } from '../../src/http/oms-server.ts';
-import { createApp } from '../../src/http/uws.ts';
+import { PublicApp } from '../../src/http/public-app.ts';
 import type { EdgeObserver, LaggedSocket } from '../../src/http/uws-http.ts';
-import { listenExclusively } from '../../src/http/uws-listen.ts';
 import { type HubBounds, SocketHub } from '../../src/http/uws-socket.ts';
 import type { ScriptedOms } from './scripted-oms.ts';
 
@@ -39,7 +38,7 @@ export class RouteListener {
   readonly routes: HttpRoutes;
   /** Loopback; 0 until it is open. */
   port = 0;
-  readonly #app = createApp(null);
+  readonly #app = new PublicApp(null);
   readonly #bounds: HubBounds;
   #hub: SocketHub | null = null;
 
@@ -56,7 +55,7 @@ export class RouteListener {
 
   async open(): Promise<number> {
     this.routes.seal();
-    this.port = await listenExclusively(this.#app, LOOPBACK);
+    this.port = await this.#app.listen(LOOPBACK);
     return this.port;
   }
 

@@ -13,7 +13,13 @@ interface Meaning {
 /** Complete by type; the operator's own codes are in operator-api.md. */
 export type PublicCode = Exclude<
   RejectName,
-  'USER_NOT_FOUND' | 'SETTLEMENT_NOT_FOUND' | 'IMMUTABLE_FIELD' | 'VAULT_EXISTS' | 'CLOCK_BACKWARDS' | 'HOST_NOT_SERVED'
+  | 'USER_NOT_FOUND'
+  | 'SETTLEMENT_NOT_FOUND'
+  | 'IMMUTABLE_FIELD'
+  | 'VAULT_EXISTS'
+  | 'CLOCK_BACKWARDS'
+  | 'HOST_NOT_SERVED'
+  | 'ROLE_REQUIRED'
 >;
 
 export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
@@ -235,7 +241,8 @@ export type OperatorCode =
   | 'IMMUTABLE_FIELD'
   | 'VAULT_EXISTS'
   | 'CLOCK_BACKWARDS'
-  | 'HOST_NOT_SERVED';
+  | 'HOST_NOT_SERVED'
+  | 'ROLE_REQUIRED';
 
 export const OPERATOR_MEANINGS: Readonly<Record<OperatorCode, { readonly means: string; readonly remedy: string }>> = {
   USER_NOT_FOUND: { means: 'this key was never seen', remedy: 'look at the id' },
@@ -244,4 +251,5 @@ export const OPERATOR_MEANINGS: Readonly<Record<OperatorCode, { readonly means: 
   VAULT_EXISTS: { means: 'the chain has another vault', remedy: 'one vault a chain' },
   CLOCK_BACKWARDS: { means: 'the clock only goes forward', remedy: 'give a later time' },
   HOST_NOT_SERVED: { means: 'the listener is not served under this name', remedy: 'add it to `opsNames`' },
+  ROLE_REQUIRED: { means: 'the token is not for this: `read`, `operate` or `funds`', remedy: 'use one with that role' },
 };

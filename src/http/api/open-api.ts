@@ -201,6 +201,7 @@ export function errorsOf(route: RouteDoc): readonly RejectName[] {
   if (route.auth !== 'public') codes.push('UNAUTHORIZED');
   if (isRefusedToReaders(route)) codes.push('READ_ONLY_SESSION');
   if (route.cost === null) codes.push('HOST_NOT_SERVED');
+  if (route.auth === 'operator') codes.push('ROLE_REQUIRED');
   return [...new Set([...codes, ...(route.errors ?? [])])];
 }
 
