@@ -409,6 +409,7 @@ function applyNodeInput(
       applyNodeOrderRefused(state, input);
       return accepted({});
     case 'clockMoved':
+    case 'operatorCall':
       return accepted({});
     default:
       return unreachable(input);

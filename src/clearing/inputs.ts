@@ -165,6 +165,25 @@ interface UsedOnce {
 interface FromNode {
   /** Echoed in the reply; means nothing to clearing. */
   readonly request: number;
+  /** Name of the operator's token by which it was asked (LDG-03); absent where no operator asked. Means nothing to clearing. */
+  readonly by?: string;
+}
+
+/** One member that an operator's call has changed: its path, and its JSON before and after; null where there was or is none. */
+export interface MemberChange {
+  readonly member: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** A call of an operator has changed something: journaled behind the change, for those who read the journal (LDG-03). Changes nothing. */
+interface OperatorCall extends FromNode {
+  readonly kind: 'operatorCall';
+  readonly by: string;
+  readonly method: string;
+  /** As it was requested, without its query. */
+  readonly path: string;
+  readonly changes: readonly MemberChange[];
 }
 
 /** PUT replaces the whole object, PATCH the members given (operator-api.md 2). */
@@ -712,6 +731,7 @@ export type NodeInput =
   | Release
   | Fault
   | ClockMoved
+  | OperatorCall
   | AccountCleared
   | NodeOrderRefused
   | OwnInput;

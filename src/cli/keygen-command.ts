@@ -1,9 +1,11 @@
 /**
  * `ringbook keygen`: creates a user, or a key that co-signs for one: a key file readable only by its owner.
  */
+import { writeFileSync } from 'node:fs';
 import { createCoSigner, KEY_KINDS, publicKeyText } from '../client/co-signer-files.ts';
 import { generateSecret } from '../client/co-signers.ts';
 import { generateSeed, keyFromSeed, saveSeed } from '../client/keys.ts';
+import { hashOfToken, parseTokens, ROLES } from '../operator/operator-tokens.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 
 const OPTIONS = {
@@ -11,12 +13,16 @@ const OPTIONS = {
   'rp-id': { type: 'string' },
   origin: { type: 'string' },
   approval: { type: 'boolean', default: false },
+  operator: { type: 'string' },
+  role: { type: 'string' },
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
 
 /** Makes the file. @returns what is public of the key. */
-async function create(path: string, { scheme, 'rp-id': rpId, origin, approval }: Values): Promise<string> {
+async function create(path: string, values: Values): Promise<string> {
+  const { scheme, 'rp-id': rpId, origin, approval } = values;
+  if (values.operator !== undefined || values.role !== undefined) return createToken(path, values);
   if (approval) {
     if (scheme !== undefined) throw usageError('--approval goes without --scheme: the key is one of secp256k1');
     const { addressOfKey } = await import('../crypto/secp256k1.ts');
@@ -38,10 +44,23 @@ async function create(path: string, { scheme, 'rp-id': rpId, origin, approval }:
   return publicKeyText(createCoSigner(path, kind, party).signer);
 }
 
+/** A token of the operator API. @returns its entry for the file that RINGBOOK_OPERATOR_TOKENS_FILE names. */
+function createToken(path: string, { operator: name, role, scheme, approval }: Values): string {
+  if (scheme !== undefined || approval) throw usageError('--operator goes with --role alone');
+  const token = generateSeed();
+  const text = Buffer.from(token).toString('base64url');
+  const entry = { name, role, sha256: hashOfToken(text).toString('hex') };
+  const tokens = parseTokens(JSON.stringify({ tokens: [entry] }));
+  if (typeof tokens === 'string')
+    throw usageError(`--operator takes a name and --role one of ${ROLES.join(', ')}: this ${tokens}`);
+  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' });
+  return JSON.stringify(entry);
+}
+
 export const keygenCommand: Command = {
   name: 'keygen',
   summary: 'make a key file and print its user id',
-  help: `usage: ringbook keygen FILE [--scheme SCHEME | --approval]
+  help: `usage: ringbook keygen FILE [--scheme SCHEME | --approval | --operator NAME --role ROLE]
 
 Writes a new Ed25519 key to FILE (mode 0600, never overwritten) and prints the user id, its public key.
 
@@ -54,11 +73,15 @@ With --scheme the key is for a co-signer, and its public key is printed as "ring
 With --approval the key is one of a node: a production node signs approvals of withdrawals with the files in
 "approval_keys" of its configuration. Its address is printed, 40 hex digits, which is an administrator of the vault.
 
+With --operator the file is a token of the operator API, one line, and what is printed is its entry in the
+file that RINGBOOK_OPERATOR_TOKENS_FILE names: {"tokens":[…]}. ROLE is read, operate, or funds. A node reads that file again on SIGHUP.
+
 example:
   ringbook keygen me.key
   ringbook keygen phone.key --scheme secp256k1
   ringbook keygen web.key --scheme webauthn --rp-id localhost --origin http://localhost
   ringbook keygen approval.key --approval
+  ringbook keygen desk.token --operator desk --role operate
 `,
   async run(argv) {
     const { values, positionals } = parseOptions(argv, OPTIONS);

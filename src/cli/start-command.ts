@@ -32,6 +32,8 @@ environment:
   RINGBOOK_OPS_PORT        operator API and /metrics       (default 9464)
   RINGBOOK_DATA_DIR        everything durable              (default ./data/<profile>)
   RINGBOOK_OPERATOR_TOKEN  bearer token of the operator API; RINGBOOK_OPERATOR_TOKEN_FILE names a file with it
+  RINGBOOK_OPERATOR_TOKENS_FILE
+                           a file with named tokens and their roles (ringbook keygen FILE --operator NAME --role ROLE)
   RINGBOOK_LOG_LEVEL       trace, debug, info, warn or error (default: of the profile)
   RINGBOOK_ACCEPT_ESCAPE   chains, with commas, whose vault in escape mode this start accepts
   RINGBOOK_ACCEPT_CLOCK    seconds by which the recorded times may be ahead of the system clock

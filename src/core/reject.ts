@@ -72,6 +72,7 @@ export const REJECT_CODE = {
   VAULT_EXISTS: 508,
   CLOCK_BACKWARDS: 509,
   HOST_NOT_SERVED: 510,
+  ROLE_REQUIRED: 511,
 } as const;
 
 export type RejectName = keyof typeof REJECT_CODE;
@@ -142,6 +143,7 @@ export const REJECT_STATUS: Readonly<Record<RejectName, number>> = {
   VAULT_EXISTS: 409,
   CLOCK_BACKWARDS: 409,
   HOST_NOT_SERVED: 403,
+  ROLE_REQUIRED: 403,
 };
 
 const NAME_OF_CODE: ReadonlyMap<number, RejectName> = new Map(

@@ -71,10 +71,12 @@ import { type ClusterConfig, sharingText } from './cluster-config.ts';
 import { ClusterMember } from './cluster-member.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
+import type { Environment } from './environment.ts';
 import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
 import { peerChannel } from './peer-channel.ts';
 import { whenAtRest } from './quiescence.ts';
+import { reload } from './reload.ts';
 import { WallClock } from './wall-clock.ts';
 
 const LOOK_MS = 2;
@@ -141,7 +143,7 @@ export class RingbookNode {
    */
   onOver: (code: number, reason: string, isOrderly: boolean) => void = (_, reason) => this.fail(reason);
   #isStopping = false;
-  readonly #certificateEndS: number | null;
+  #certificateEndS: number | null;
   #isEmpty = false;
   /** The journal's last sequence at this start: higher at every start that wrote anything. */
   #startedAtSequence = 0;
@@ -350,6 +352,20 @@ export class RingbookNode {
 
   get #gateway(): Gateway {
     return must(this.#openGateway, 'the gateway is open');
+  }
+
+  /** Reads tokens and TLS files again, for new requests and new connections (LDG-03). @param environment as at the start. */
+  reload(environment: Environment): void {
+    reload(environment, {
+      ...{ config: this.config, log: this.#log, peerName: this.#threads.peerName },
+      replaceTokens: (tokens) => this.#ops?.replaceTokens(tokens),
+      readCertificateAgain: () => this.#oms?.readCertificateAgain() ?? Promise.resolve(),
+      certificateEnds: (endS) => {
+        this.#certificateEndS = endS;
+      },
+    }).catch((error: unknown) =>
+      this.#supervisor.fail(diedOf(null, `a listener was not opened again: ${String(error)}`)),
+    );
   }
 
   async #openOps(): Promise<number> {

@@ -12,6 +12,7 @@ import { parseChainId } from '../core/ids.ts';
 import { addressOfKey } from '../crypto/secp256k1.ts';
 import type { WebAuthnPolicy } from '../crypto/webauthn.ts';
 import { tlsFault, tlsOf } from '../http/public-listeners.ts';
+import { firstToken, hashOfToken, type OperatorToken, parseTokens } from '../operator/operator-tokens.ts';
 import { PUBLIC_KEYS } from '../operator/seed-data.ts';
 import { type ClusterConfig, clusterOf } from './cluster-config.ts';
 import { faultsOf } from './config-faults.ts';
@@ -19,6 +20,7 @@ import { readConfigFile } from './config-file.ts';
 import { HOST_FORM, HOST_WORDS, LOG_LEVELS, type Profile, ProfileShape } from './config-shape.ts';
 import {
   type Environment,
+  fileText,
   flagVariable,
   portVariable,
   refuseUnknownVariables,
@@ -49,7 +51,10 @@ export interface NodeConfig extends Omit<Profile, 'cluster'> {
   readonly mdsPort: number;
   readonly opsPort: number;
   readonly dataDirectory: string;
+  /** Empty where RINGBOOK_OPERATOR_TOKENS_FILE alone names tokens. */
   readonly token: string;
+  /** All tokens of the operator API: `token` first, then those of RINGBOOK_OPERATOR_TOKENS_FILE (LDG-03). */
+  readonly operatorTokens: readonly OperatorToken[];
   /** Chains on whose vault in escape mode this start is accepted (RINGBOOK_ACCEPT_ESCAPE, with commas between them). */
   readonly acceptsEscape: readonly string[];
   /** Seconds by which recorded times may be ahead of the system clock at this start. */
@@ -80,6 +85,7 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
   refuseUnknownVariables(environment);
   const profile = readProfile(variable(environment, 'RINGBOOK_CONFIG') ?? 'dev');
   const host = hostVariable(environment);
+  const tokens = readTokens(environment, profile);
   const config: NodeConfig = {
     ...profile,
     cluster: clusterOf(environment, profile.cluster),
@@ -92,7 +98,7 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
     mdsPort: portVariable(environment, 'RINGBOOK_MDS_PORT', 8011),
     opsPort: portVariable(environment, 'RINGBOOK_OPS_PORT', 9464),
     dataDirectory: resolve(variable(environment, 'RINGBOOK_DATA_DIR') ?? join('data', profile.profile)),
-    token: secretVariable(environment, 'RINGBOOK_OPERATOR_TOKEN') ?? profile.operatorToken ?? '',
+    ...tokens,
     acceptsEscape: acceptedEscapes(environment),
     acceptedAheadS: acceptedAhead(environment),
     isTraced: flagVariable(environment, 'RINGBOOK_TRACE'),
@@ -100,6 +106,30 @@ export function loadConfig(environment: Environment, wishes: StartWishes = {}): 
   };
   refuseUnsafe(config);
   return config;
+}
+
+/**
+ * The tokens of the operator API, as their variables and files are now: at a start, and on SIGHUP.
+ *
+ * @throws ConfigError
+ */
+export function readTokens(
+  environment: Environment,
+  { operatorToken }: Pick<Profile, 'operatorToken'>,
+): Pick<NodeConfig, 'token' | 'operatorTokens'> {
+  const token = secretVariable(environment, 'RINGBOOK_OPERATOR_TOKEN') ?? operatorToken ?? '';
+  const file = fileText(environment, 'RINGBOOK_OPERATOR_TOKENS_FILE');
+  const named = file === null ? [] : parseTokens(file.text);
+  if (typeof named === 'string')
+    throw new ConfigError(`RINGBOOK_OPERATOR_TOKENS_FILE is "${file?.path}", which ${named}`);
+  refuseTokenForm(token);
+  const first = token === '' ? [] : [firstToken(token)];
+  const again = first.length > 0 ? named.find(({ hash }) => hash.equals(hashOfToken(token))) : undefined;
+  if (again !== undefined)
+    throw new ConfigError(
+      `the token "${again.name}" of RINGBOOK_OPERATOR_TOKENS_FILE is RINGBOOK_OPERATOR_TOKEN: give it one name`,
+    );
+  return { token, operatorTokens: [...first, ...named] };
 }
 
 function hostVariable(environment: Environment): string {
@@ -201,7 +231,6 @@ function refuseUnsafe(config: NodeConfig): void {
   const tls = tlsOf(config.publicListeners);
   const fault = tls === null ? null : tlsFault(tls);
   if (fault !== null) throw new ConfigError(fault);
-  refuseToken(config);
   refuseSharedPorts(config);
   if (config.addresses?.from === 'x-forwarded-for' && config.publicListeners !== 'plain-behind-terminator')
     throw new ConfigError(
@@ -221,7 +250,7 @@ function refuseUnsafe(config: NodeConfig): void {
 }
 
 /** A client sends it behind `Bearer `, and a header has neither spaces at its end nor other characters than these. */
-function refuseToken({ token }: NodeConfig): void {
+function refuseTokenForm(token: string): void {
   if (token !== '' && !TOKEN_FORM.test(token))
     throw new ConfigError(
       'the operator token (RINGBOOK_OPERATOR_TOKEN, its _FILE or "operatorToken") begins or ends with a space, or has a character that no header holds: give letters, digits and signs of ASCII',
@@ -252,7 +281,7 @@ function refuseSmallRings({ rings }: NodeConfig, bytesMin: number, why: string):
 
 /** The keys and the operator's token of dev and test are public, so what they listen on is reachable for this machine alone. */
 function refuseOutsideLoopback(config: NodeConfig): void {
-  if (config.token === '') throw new ConfigError('RINGBOOK_OPERATOR_TOKEN is empty');
+  if (config.operatorTokens.length === 0) throw new ConfigError('RINGBOOK_OPERATOR_TOKEN is empty');
   if (config.publicListeners === 'plain-in-container') return;
   const outside = [config.omsHost, config.mdsHost, config.opsHost].find((host) => !LOOPBACK.test(host));
   if (outside === undefined) return;
@@ -271,11 +300,17 @@ function refuseSimulation(config: NodeConfig): void {
     throw new ConfigError(`production does not start with what only tests and simulations have: ${faults.join('; ')}`);
 }
 
-function refuseInProduction(config: NodeConfig): void {
-  if (config.token.length < PRODUCTION_TOKEN_LENGTH_MIN)
+/** A token of a file is there as its hash, so nothing is known of its length. @throws ConfigError */
+export function refuseProductionToken({ token, operatorTokens }: Pick<NodeConfig, 'token' | 'operatorTokens'>): void {
+  if (token === '' && operatorTokens.length > 0) return;
+  if (token.length < PRODUCTION_TOKEN_LENGTH_MIN)
     throw new ConfigError(
-      `production needs RINGBOOK_OPERATOR_TOKEN, or RINGBOOK_OPERATOR_TOKEN_FILE with the path of a file, with at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters: ${config.token.length} are given`,
+      `production needs RINGBOOK_OPERATOR_TOKEN, or RINGBOOK_OPERATOR_TOKEN_FILE with the path of a file, with at least ${PRODUCTION_TOKEN_LENGTH_MIN} characters: ${token.length} are given; or RINGBOOK_OPERATOR_TOKENS_FILE with named tokens`,
     );
+}
+
+function refuseInProduction(config: NodeConfig): void {
+  refuseProductionToken(config);
   refuseSmallRings(config, BATCH_RING_BYTES, 'production needs rings that hold a batch');
   refuseSimulation(config);
   for (const name of ['feeAccount', 'backstopAccount'] as const) {

@@ -24,6 +24,7 @@ export const NODE_VARIABLES = [
   'RINGBOOK_DATA_DIR',
   'RINGBOOK_OPERATOR_TOKEN',
   'RINGBOOK_OPERATOR_TOKEN_FILE',
+  'RINGBOOK_OPERATOR_TOKENS_FILE',
   'RINGBOOK_LOG_LEVEL',
   'RINGBOOK_ACCEPT_ESCAPE',
   'RINGBOOK_ACCEPT_CLOCK',
@@ -96,18 +97,29 @@ export function secretVariable(environment: Environment, name: FileVariable): st
 }
 
 function secretOf(name: string, path: string): string {
-  let text: string;
-  try {
-    text = Buffer.from(withoutByteOrderMark(readFileSync(path))).toString('utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`${name} is "${path}", which cannot be read (${code ?? 'unknown'}): give the path of a file`);
-  }
-  const secret = text.replace(/\r?\n$/, '');
+  const secret = textOf(name, path).replace(/\r?\n$/, '');
   const fault = secretFault(secret);
   if (fault !== null)
     throw new ConfigError(`${name} is "${path}", which ${fault}: write one line into it, the secret, and nothing else`);
   return secret;
+}
+
+function textOf(name: string, path: string): string {
+  try {
+    return Buffer.from(withoutByteOrderMark(readFileSync(path))).toString('utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${name} is "${path}", which cannot be read (${code ?? 'unknown'}): give the path of a file`);
+  }
+}
+
+/** The whole text of the file that a variable names; null where it is not set. @throws ConfigError */
+export function fileText(
+  environment: Environment,
+  name: NodeVariable,
+): { readonly path: string; readonly text: string } | null {
+  const path = variable(environment, name);
+  return path === null ? null : { path, text: textOf(name, path) };
 }
 
 /** Null for one line. The text is not repeated. */

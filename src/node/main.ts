@@ -1,7 +1,7 @@
 /**
  * The process of a node: start, one ready line on standard output, signals, exit codes (operator-api.md 1).
  *
- *   0 drained after SIGTERM, SIGINT or SIGHUP │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
+ *   0 drained after SIGTERM, SIGINT or a closed terminal │ 70 broken invariant │ 78 refused start │ killed by SIGKILL at any moment
  */
 import { ConfigError } from '../core/config-error.ts';
 import { nativeHost } from '../runtime/c-library.ts';
@@ -61,6 +61,7 @@ export async function main(
     };
     const open = await node.start();
     if (signals.isStopping) return;
+    signals.reload = () => node.reload(process.env);
     const { profile, isDemo } = node.config;
     const demo = isDemo ? startDemo(threads, open) : null;
     signals.stop = async (why) => {
@@ -100,6 +101,7 @@ async function runReplica(
     await replica.stop();
     threads.log.warn({ event: 'stopped', why, ready: true }, 'stopped');
   };
+  signals.reload = () => replica.reload(process.env);
   const { profile } = threads.config;
   const ready = JSON.stringify({ event: 'ready', profile, role: 'replica', ...open, pid: process.pid });
   new LogLane(threads.plan.logs, 'output').write(`${ready}\n`);

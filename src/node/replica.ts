@@ -20,12 +20,15 @@ import { beginProcessMetrics } from '../operator/process-metrics.ts';
 import { ALIVE, METRICS, READY, VERSION_SHOWN } from '../operator/reply-shapes.ts';
 import type { ActorWiring } from '../runtime/actor.ts';
 import { hostActors } from '../runtime/actor-host.ts';
+import { diedOf } from '../runtime/ending.ts';
 import { LogLane } from '../runtime/log-buffer.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { COMMIT, VERSION } from '../runtime/version.ts';
 import { DATA_VERSION } from '../storage/environment.ts';
 import { hostOfUrl } from './addresses.ts';
+import type { Environment } from './environment.ts';
 import type { NodeThreads } from './node-threads.ts';
+import { reload } from './reload.ts';
 
 const LOOK_MS = 5;
 const STOP_MS_MAX = 20_000;
@@ -49,11 +52,22 @@ export class ReplicaNode {
     const { config, plan } = threads;
     const stream = new LogLane(plan.logs, 'ops');
     this.#ops = new OpsHttp(this.#routes(), {
-      token: config.token,
+      tokens: config.operatorTokens,
       log: createLogger({ name: 'ops', level: config.logLevel, stream }),
       isRecovering: () => false,
       names: config.opsNames ?? [],
     });
+  }
+
+  /** As RingbookNode's; its listener of market data is on another thread. */
+  reload(environment: Environment): void {
+    const { config, log, peerName, supervisor } = this.#threads;
+    reload(environment, {
+      ...{ config, log, peerName },
+      replaceTokens: (tokens) => this.#ops.replaceTokens(tokens),
+      readCertificateAgain: () => Promise.resolve(),
+      certificateEnds: () => undefined,
+    }).catch((error: unknown) => supervisor.fail(diedOf(null, String(error))));
   }
 
   /** Resolves when it has all books and serves. @throws ConfigError when a port is taken. */

@@ -230,6 +230,7 @@ export function chainHookRoutes(parts: OpsParts, operations: () => ChainOperatio
     method,
     path: `/operator/chains/{chain_id}/${name}`,
     area: 'Simulated chains',
+    ...(method === 'GET' ? {} : { role: 'funds' as const }),
     errors: ['CHAIN_NOT_FOUND', ...(doc.errors ?? [])],
     example: { path: ON_CHAIN, ...doc.example },
     handler: async (call): Promise<OpsReply> => {
@@ -294,6 +295,8 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       method: 'POST',
       path: '/operator/chains/{chain_id}/resume',
       area: 'Chains',
+      role: 'funds',
+      isJournaled: true,
       summary: 'Resume a chain that stopped',
       description: 'Credits and approvals go on after a reorganisation behind finality. Credits stay.',
       body: ACCEPT_BODY,
@@ -314,6 +317,8 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       method: 'POST',
       path: '/operator/chains/{chain_id}/accept-deviation',
       area: 'Chains',
+      role: 'funds',
+      isJournaled: true,
       summary: 'Accept that a vault has less than the ledger',
       body: DEVIATION_BODY,
       reply: NOTHING,
@@ -349,6 +354,8 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       method: 'POST',
       path: '/operator/chains/{chain_id}/checkpoint',
       area: 'Chains',
+      role: 'funds',
+      isJournaled: true,
       summary: 'Sign the root of a vault',
       reply: CHECKPOINT,
       errors: ['CHAIN_NOT_FOUND', 'VAULT_NOT_FOUND'],
@@ -370,6 +377,7 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       method: 'POST',
       path: '/operator/chains/{chain_id}/read-again',
       area: 'Chains',
+      isJournaled: true,
       summary: 'Read blocks again',
       description: 'From that block on; what is booked stays.',
       reply: BLOCKS_READ,
@@ -395,6 +403,8 @@ export function chainRoutes(parts: OpsParts, operations: () => ChainOperations |
       method: 'POST',
       path: '/operator/chains/{chain_id}/unclaimed/{counter}/credit',
       area: 'Chains',
+      role: 'funds',
+      isJournaled: true,
       summary: 'Credit a deposit that credited nothing',
       description: 'Once its token is registered.',
       body: CREDIT_BODY,
@@ -419,7 +429,7 @@ async function acceptDeviation(parts: OpsParts, call: OpsCall): Promise<OpsReply
   const read = readBody(DEVIATION_BODY, call.body);
   if (!read.ok) return read;
   const { asset_id: asset, amount } = read.value;
-  return change(parts, { kind: 'acceptDeviation', chainId: id.value, asset, amount });
+  return change(parts, { kind: 'acceptDeviation', chainId: id.value, asset, amount }, call.by);
 }
 
 /** Credits a deposit that was not credited when it came, once. NOT_FOUND, ASSET_NOT_FOUND, INVALID_REQUEST. */
@@ -438,7 +448,7 @@ async function creditUnclaimed(parts: OpsParts, call: OpsCall): Promise<OpsReply
   if (!isValidKey(must(parseHex(user, 32), 'a user is 32 bytes of hex'))) {
     return badMember('user', 'an id that is a key, which can sign,');
   }
-  return change(parts, { kind: 'creditUnclaimed', chainId: id.value, user, counter });
+  return change(parts, { kind: 'creditUnclaimed', chainId: id.value, user, counter }, call.by);
 }
 
 /** Unknown chains are 404, EVM chains 400. */

@@ -40,6 +40,7 @@ export function clockRoutes(parts: OpsParts): readonly OpsRoute[] {
       method: 'POST',
       path: `${PATH}/accept`,
       area: 'Clock',
+      isJournaled: true,
       summary: 'Accept a step of the system clock',
       description: 'Names the difference that is seen.',
       body: ACCEPT_BODY,

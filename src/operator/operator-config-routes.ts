@@ -101,8 +101,20 @@ function list(parts: OpsParts, kind: Kind): readonly View[] {
   return configList(parts.gateway.registry.rows(), kind);
 }
 
-function put(parts: OpsParts, config: Kind, key: string, method: ConfigMethod, body: unknown): Promise<ActionReply> {
-  return request(parts, { kind: 'putConfig', config, key, method, body });
+/** The object of that key, whose view names it; NOT_FOUND. */
+function oneOf(parts: OpsParts, kind: 'vault' | 'settler', key: string | null): OpsReply {
+  const view = list(parts, kind).find((known) => known[kind] === key);
+  return view === undefined ? rejected(reject('NOT_FOUND', `there is no such ${kind}`)) : accepted(view);
+}
+
+function put(
+  parts: OpsParts,
+  config: Kind,
+  key: string,
+  method: ConfigMethod,
+  { body, by }: OpsCall,
+): Promise<ActionReply> {
+  return request(parts, { kind: 'putConfig', config, key, method, body }, by);
 }
 
 /** The `{chain_id}` of a path, in its normal form. */
@@ -151,6 +163,8 @@ function chainRoutes(parts: OpsParts): readonly OpsRoute[] {
     {
       ...CHAIN,
       method: 'PUT',
+      role: 'funds',
+      isJournaled: true,
       summary: 'Register or change a chain',
       body: CONFIG_BODIES.chain,
       example: { path, body: '{"kind":"simulated"}', reply: CHAIN_EXAMPLE },
@@ -158,7 +172,7 @@ function chainRoutes(parts: OpsParts): readonly OpsRoute[] {
         const id = chainParam(call);
         if (!id.ok) return id;
         const refused = refusedChain(parts.config.profile, call.body);
-        return refused === null ? put(parts, 'chain', id.value, 'put', call.body) : rejected(refused);
+        return refused === null ? put(parts, 'chain', id.value, 'put', call) : rejected(refused);
       },
     },
   ];
@@ -190,6 +204,9 @@ function vaultRoutes(parts: OpsParts): readonly OpsRoute[] {
       method: 'PUT',
       path: '/operator/vaults/{vault}',
       area: 'Vaults',
+      role: 'funds',
+      isJournaled: true,
+      shown: (call) => oneOf(parts, 'vault', vaultParam(call)),
       summary: 'Register or change a vault',
       description: 'One vault a chain.',
       body: CONFIG_BODIES.vault,
@@ -204,7 +221,7 @@ function vaultRoutes(parts: OpsParts): readonly OpsRoute[] {
         const key = vaultParam(call);
         if (key === null) return malformed('<address>@<chain id>', 'vault');
         const refused = refusedVault(parts.config.profile, call.body);
-        return refused === null ? put(parts, 'vault', key, 'put', call.body) : rejected(refused);
+        return refused === null ? put(parts, 'vault', key, 'put', call) : rejected(refused);
       },
     },
   ];
@@ -215,12 +232,18 @@ const SETTLER_EXAMPLE =
 
 function settlerRoutes(parts: OpsParts): readonly OpsRoute[] {
   const example = { path: { settler: 'ed4928c628d1c2c6eae90338905995612959273a5c63f93636c14614ac8737d1' } };
-  const one = { path: '/operator/settlers/{settler}', area: 'Settlers' } as const;
+  const one = {
+    path: '/operator/settlers/{settler}',
+    area: 'Settlers',
+    role: 'funds',
+    isJournaled: true,
+    shown: (call: OpsCall): OpsReply => oneOf(parts, 'settler', parseUserId(call.param('settler'))),
+  } as const;
   const changed = (method: 'put' | 'delete') => async (call: OpsCall) => {
     const key = parseUserId(call.param('settler'));
     if (key === null) return malformed('an Ed25519 key', 'settler');
     const refused = method === 'put' ? refusedKey(parts, key, 'settler') : null;
-    return refused ?? put(parts, 'settler', key, method, call.body);
+    return refused ?? put(parts, 'settler', key, method, call);
   };
   return [
     {
@@ -277,7 +300,7 @@ function singleRoutes(
 ): readonly OpsRoute[] {
   const show = (view: View): View => ({ ...(kind === 'settings' ? withAliases(view) : view), ...readOnly });
   const change = async (call: OpsCall): Promise<OpsReply> => {
-    const done = refusedAccount(parts, call.body) ?? (await put(parts, kind, '', method, call.body));
+    const done = refusedAccount(parts, call.body) ?? (await put(parts, kind, '', method, call));
     return done.ok ? accepted(show(done.value)) : done;
   };
   return [
@@ -290,6 +313,9 @@ function singleRoutes(
     },
     {
       ...{ path, area, reply, body, example },
+      // Among the settings are the accounts of fees and of the backstop.
+      role: 'funds',
+      isJournaled: true,
       method: method === 'put' ? 'PUT' : 'PATCH',
       summary: summaries.change,
       handler: change,
@@ -307,11 +333,15 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
     reply: USER_SHOWN,
   } as const;
   const path = { user_id: '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c' };
-  const answer = async (call: OpsCall, ask: (user: UserId) => Promise<ActionReply>): Promise<OpsReply> => {
+  const answer = async (
+    call: OpsCall,
+    ask: (user: UserId) => Promise<ActionReply>,
+    show: (view: View, user: UserId) => View = (view, user) => wholeUser(parts, user, view),
+  ): Promise<OpsReply> => {
     const user = parseUserId(call.param('user_id'));
     if (user === null) return malformed('a user id', 'user_id');
     const reply = await ask(user);
-    return reply.ok ? accepted(wholeUser(parts, user, reply.value)) : reply;
+    return reply.ok ? accepted(show(reply.value, user)) : reply;
   };
   return [
     {
@@ -325,6 +355,13 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
     {
       ...user,
       method: 'PUT',
+      isJournaled: true,
+      shown: (call) =>
+        answer(
+          call,
+          async (id) => isMakerOf(await parts.ask(userQuery(parts, id))),
+          (view) => view,
+        ),
       summary: 'Make a user a market maker, or not',
       description: 'Live at once, also for a key never seen.',
       body: COMMAND_BODIES.user,
@@ -333,10 +370,16 @@ function userRoutes(parts: OpsParts): readonly OpsRoute[] {
         answer(
           call,
           async (id) =>
-            refusedKey(parts, id, 'user_id') ?? request(parts, { kind: 'patchUser', user: id, body: call.body }),
+            refusedKey(parts, id, 'user_id') ??
+            request(parts, { kind: 'patchUser', user: id, body: call.body }, call.by),
         ),
     },
   ];
+}
+
+/** What the call changes of a user. */
+function isMakerOf(reply: ActionReply): ActionReply {
+  return reply.ok ? accepted({ is_mm: reply.value['is_mm'] }) : reply;
 }
 
 function userQuery(parts: OpsParts, user: UserId): Extract<ClearingQuery, { kind: 'user' }> {

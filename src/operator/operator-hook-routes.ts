@@ -139,6 +139,7 @@ export function hookRoutes(parts: OpsParts, chains: () => ChainOperations | null
       method: 'POST',
       path: '/operator/faucet',
       area: 'Test hooks',
+      role: 'funds',
       summary: 'Credit test funds',
       description: 'A negative amount takes back.',
       body: COMMAND_BODIES.faucet,

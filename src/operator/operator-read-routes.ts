@@ -67,7 +67,7 @@ export function readRoutes(parts: OpsParts, chains: () => ChainOperations | null
         reply:
           '{"accepted":[{"asset_id":"2","price":"3000.25","publish_time_ns":1800000000000000000}],"rejected":[{"asset_id":"9","reason":"UnknownAsset"}]}',
       },
-      handler: (call) => request(parts, { kind: 'setPrices', body: call.body }),
+      handler: (call) => request(parts, { kind: 'setPrices', body: call.body }, call.by),
     },
     {
       method: 'GET',

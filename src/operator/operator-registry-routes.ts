@@ -90,7 +90,7 @@ function objectRoutes(
     const refused = kind === 'putMarket' ? withoutAccounts(parts) : null;
     if (refused !== null) return refused;
     if (!id.ok) return id;
-    const reply = await request(parts, { kind, method, assetId: id.value, body: call.body });
+    const reply = await request(parts, { kind, method, assetId: id.value, body: call.body }, call.by);
     if (reply.ok) changed(reply.value);
     return reply;
   };
@@ -101,7 +101,9 @@ function objectRoutes(
   const { path, area, what, body, reply, example, errors } = doc;
   const common = { path, area, reply };
   const at = { path: { asset_id: '2' } };
-  const changes = { ...common, body, errors, example: { ...at, ...example } };
+  // An asset has its tokens, which say whose deposits are credited as what.
+  const role = kind === 'putAsset' ? 'funds' : 'operate';
+  const changes = { ...common, role, isJournaled: true, body, errors, example: { ...at, ...example } } as const;
   return [
     {
       ...common,

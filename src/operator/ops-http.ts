@@ -11,7 +11,7 @@
  *       response may stay unread.
  *   (3) A connection has one request at a time: one that sends another before its response was read is closed. The requests
  *       of all connections start one after the other, with pauses (paced-requests.ts).
- *   (4) Neither a token nor a body is ever logged.
+ *   (4) A token is never logged; of a change its members are, without secrets (member-changes.ts).
  *   (5) A call that waits for a leader without a lease is answered within ANSWER_MS_MAX: whether it is stored is not known.
  *
  * Not here: the handlers of the routes.
@@ -21,6 +21,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import type { MemberChange, OperatorCommand } from '../clearing/inputs.ts';
 import { errorEnvelope, parseTraceparent, type TraceIds } from '../codec/error-envelope.ts';
 import { JsonFraction, type JsonObject, type JsonValue, parseJsonObject } from '../codec/json-tree.ts';
 import { type JsonWritable, writeJson } from '../codec/json-writer.ts';
@@ -31,6 +32,8 @@ import { REJECT_STATUS, type Reject, reject } from '../core/reject.ts';
 import { membersOf, type QueryDoc, type RouteDoc } from '../http/api/route-doc.ts';
 import { Query, queryFault } from '../http/query.ts';
 import { ENCODED, isPlain } from '../http/request-head.ts';
+import { memberChanges } from './member-changes.ts';
+import { includesRole, type OperatorToken, type Role } from './operator-tokens.ts';
 import { PacedRequests } from './paced-requests.ts';
 import { TokenGuard } from './token-guard.ts';
 
@@ -42,6 +45,8 @@ export interface OpsCall {
   readonly query: Query;
   /** Parsed JSON: plain objects, integers as bigints. `{}` when the request has no body. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Name of the token that asks; empty on an open route. */
+  readonly by: string;
 }
 
 /** A response that is not 200 with JSON. */
@@ -67,6 +72,15 @@ interface Served {
   readonly fractions?: 'text';
   /** None unless given; any other member is 400. */
   readonly query?: readonly QueryDoc[];
+  /** Of a route under `/operator`: what a token must be for. By default `read` for a GET and `operate` for what changes something. */
+  readonly role?: Role;
+  /**
+   * Whether a change is journaled beside its command with who made it and what it changed (LDG-03). It is for what people do: not for test hooks,
+   * and not for a feed of prices, whose commands are journaled themselves.
+   */
+  readonly isJournaled?: boolean;
+  /** The object that the call changes, before and after it; by default what a GET of the same path shows, if there is one. */
+  readonly shown?: (call: OpsCall) => OpsReply | Promise<OpsReply>;
 }
 
 /** A route: what the document says of it, and how it is served. Under `/operator` it needs the token. */
@@ -85,8 +99,13 @@ export function documentOf({ handler: _, ...route }: OpsRoute): RouteDoc {
   return { ...route, auth, cost: null, bodyBytesMax: BODY_BYTES_MAX };
 }
 
+/** A call that has changed something. */
+type JournaledCall = Omit<Extract<OperatorCommand, { kind: 'operatorCall' }>, 'kind'>;
+
 interface OpsHttpOptions {
-  readonly token: string;
+  readonly tokens: readonly OperatorToken[];
+  /** Resolves when it is journaled and flushed; absent where there is no journal. */
+  readonly journal?: (call: JournaledCall) => Promise<unknown>;
   readonly log: Logger;
   readonly isRecovering: () => boolean;
   /** Why a node of a cluster does not serve a call now, if it does not. */
@@ -108,6 +127,9 @@ interface Answered {
   readonly headers?: Readonly<Record<string, string>>;
   /** The allowed methods of the path, for a 405. */
   readonly allow?: string;
+  /** For the audit line: who asked, and what it changed. */
+  readonly by?: string;
+  readonly changes?: readonly MemberChange[];
 }
 
 interface Matched {
@@ -115,7 +137,30 @@ interface Matched {
   readonly params: ReadonlyMap<string, string>;
 }
 
+/** A request behind its token. */
+interface Asked {
+  readonly path: string;
+  readonly query: string;
+  readonly token: OperatorToken;
+  readonly trace: TraceIds;
+}
+
+interface Calling extends Pick<Asked, 'path' | 'trace'> {
+  readonly query: Query;
+  readonly by: string;
+}
+
+/** A call that may have changed something: its reply, and the members that are others now. */
+interface Changed {
+  readonly reply: OpsReply;
+  readonly changes: readonly MemberChange[];
+}
+
+/** Stands for the token that an open route does not need. */
+const OPEN_ROUTE: OperatorToken = { name: '', role: 'operate', hash: Buffer.alloc(0) };
 const OPERATOR_PREFIX = '/operator';
+/** Of a path in the journal. */
+const PATH_LENGTH_MAX = 512;
 const UNKNOWN_ROUTE = 'unknown';
 const JSON_TYPE = 'application/json';
 /**
@@ -171,10 +216,10 @@ export class OpsHttp {
   readonly #server: Server;
 
   constructor(routes: readonly (OpsRoute | OpsFiles)[], options: OpsHttpOptions) {
-    assert(options.token !== '', 'the operator API has a token');
+    assert(options.tokens.length > 0, 'the operator API has a token');
     this.#routes = routes;
     this.#options = options;
-    this.#guard = new TokenGuard(options.token);
+    this.#guard = new TokenGuard(options.tokens);
     this.#names = new Set(options.names.map((name) => name.toLowerCase()));
     this.#server = createServer(
       {
@@ -192,6 +237,12 @@ export class OpsHttp {
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       refuseSocket(socket, UNREAD[error.code ?? ''] ?? NO_HTTP);
     });
+  }
+
+  /** Tokens that were read again: they are in force from the next request on (LDG-03). */
+  replaceTokens(tokens: readonly OperatorToken[]): void {
+    assert(tokens.length > 0, 'the operator API has a token');
+    this.#guard.replace(tokens);
   }
 
   /** Responses sent, by `<route> <status>`. Routes are patterns, so the keys are a closed set. */
@@ -265,9 +316,14 @@ export class OpsHttp {
     const [path = '', query = ''] = splitTarget(request.url ?? '');
     if (!isPlain(request.headers['content-encoding'] ?? '')) return refusal(UNKNOWN_ROUTE, ENCODED, trace);
     const isOperator = path === OPERATOR_PREFIX || path.startsWith(`${OPERATOR_PREFIX}/`);
-    const refused = isOperator ? this.#refusalOf(request) : null;
-    if (refused !== null) return refusal(UNKNOWN_ROUTE, refused, trace);
+    const token = isOperator ? this.#tokenOf(request) : OPEN_ROUTE;
+    if ('code' in token) return refusal(UNKNOWN_ROUTE, token, trace);
+    const answer = await this.#answerTo(request, { path, query, token, trace });
+    return answer === null || !isOperator ? answer : { by: token.name, ...answer };
+  }
 
+  /** @returns null when the client has disconnected. */
+  async #answerTo(request: IncomingMessage, { path, query, token, trace }: Asked): Promise<Answered | null> {
     const matches = matchAll(this.#routes, path);
     const [first] = matches;
     if (first === undefined) return refusal(UNKNOWN_ROUTE, NO_ROUTE, trace);
@@ -279,20 +335,23 @@ export class OpsHttp {
       return { ...answer, allow };
     }
     const { path: pattern, whileRecovering, query: members } = match.route;
+    const needed = match.route.role ?? (method === 'GET' ? 'read' : 'operate');
+    // mutant: operator-role
+    if (!includesRole(token.role, needed)) return refusal(pattern, roleRefusal(token, needed), trace);
     const fault = queryFault(query, membersOf(members));
     if (fault !== null) return refusal(pattern, fault, trace);
-    const needsClearing = isOperator && whileRecovering !== true;
+    const needsClearing = token !== OPEN_ROUTE && whileRecovering !== true;
     const notServing = needsClearing ? (this.#options.notServing?.(method !== 'GET') ?? null) : null;
     // mutant: operator-changes-a-follower
     if (notServing !== null) return refusal(pattern, notServing, trace);
     if (needsClearing && this.#options.isRecovering()) return refusal(pattern, RECOVERING, trace);
-    return this.#handle(request, match, { query: new Query(query), trace });
+    return this.#handle(request, match, { query: new Query(query), trace, by: token.name, path });
   }
 
   async #handle(
     request: IncomingMessage,
     { route, params }: Matched,
-    { query, trace }: { readonly query: Query; readonly trace: TraceIds },
+    { query, trace, by, path }: Calling,
   ): Promise<Answered | null> {
     let body: OpsCall['body'] = {};
     if (route.method !== 'GET') {
@@ -311,7 +370,14 @@ export class OpsHttp {
       return value;
     };
     try {
-      return answerOf(route.path, await this.#inTime(route.handler({ param, query, body })), trace);
+      const call = { param, query, body, by };
+      if (route.method === 'GET')
+        return answerOf(route.path, await this.#inTime(route.handler(call), rejected(LATE)), trace);
+      const { reply, changes } = await this.#inTime(this.#change(route, call, path), {
+        reply: rejected(LATE),
+        changes: [],
+      });
+      return { ...answerOf(route.path, reply, trace), changes };
     } catch (error) {
       const { log } = this.#options;
       log.error({ err: error, route: route.path, trace: trace.traceId }, 'an operator call failed');
@@ -319,21 +385,43 @@ export class OpsHttp {
     }
   }
 
-  /** The reply, or LATE; a reply that comes later is dropped. */
-  async #inTime(asked: OpsReply | Promise<OpsReply>): Promise<OpsReply> {
+  /**
+   * Makes a change; what it changed is journaled before it is answered. A refused call has changed nothing. Of two calls at the same time each
+   * may list what the other one changed: what each asked for stands in its command.
+   */
+  async #change(route: Served, call: OpsCall, path: string): Promise<Changed> {
+    if (route.isJournaled !== true) return { reply: await route.handler(call), changes: [] };
+    const show =
+      route.shown ?? this.#routes.find((other) => other.method === 'GET' && other.path === route.path)?.handler;
+    const before = show === undefined ? null : viewOf(await show(call));
+    const reply = await route.handler(call);
+    if (!('ok' in reply) || !reply.ok) return { reply, changes: [] };
+    const after = show === undefined ? call.body : viewOf(await show(call));
+    const changes = memberChanges(before, after);
+    const { journal, notServing } = this.#options;
+    // A call about this process alone is also served by a node that may not write the journal: its log has it.
+    const isWriter = !this.#options.isRecovering() && (notServing?.(true) ?? null) === null;
+    if (isWriter) {
+      await journal?.({ by: call.by, method: route.method, path: path.slice(0, PATH_LENGTH_MAX), changes });
+    }
+    return { reply, changes };
+  }
+
+  /** What is awaited, or LATE; what comes later is dropped. @param late as what is awaited. */
+  async #inTime<Awaited>(asked: Awaited | Promise<Awaited>, late: Awaited): Promise<Awaited> {
     const { isOver, answersWithinMs = ANSWER_MS_MAX } = this.#options;
     if (isOver === undefined || !(asked instanceof Promise)) return asked;
     const sinceMs = performance.now();
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<OpsReply>((resolve) => {
+    const tooLate = new Promise<Awaited>((resolve) => {
       const look = (): void => {
         // mutant: operator-waits-for-ever
-        if (performance.now() - sinceMs >= answersWithinMs && isOver()) resolve(rejected(LATE));
+        if (performance.now() - sinceMs >= answersWithinMs && isOver()) resolve(late);
       };
       timer = setInterval(look, Math.min(LOOK_MS, answersWithinMs));
     });
     try {
-      return await Promise.race([asked, late]);
+      return await Promise.race([asked, tooLate]);
     } finally {
       clearInterval(timer);
     }
@@ -350,15 +438,15 @@ export class OpsHttp {
     return reject('HOST_NOT_SERVED', 'this listener is not served under that host name: add it to "opsNames"');
   }
 
-  #refusalOf({ headers, socket }: IncomingMessage): Reject | null {
+  #tokenOf({ headers, socket }: IncomingMessage): OperatorToken | Reject {
     const verdict = this.#guard.judge(headers.authorization, socket.remoteAddress);
-    if (verdict === 'right') return null;
+    if (typeof verdict !== 'string') return verdict;
     return verdict === 'limited' ? TOO_MANY_WRONG : NO_TOKEN;
   }
 
   #audit(
     request: IncomingMessage,
-    { route, status }: Answered,
+    { route, status, by = '', changes = [] }: Answered,
     { startedMs, trace }: { readonly startedMs: number; readonly trace: TraceIds },
   ): void {
     if (request.method === 'GET' || request.method === 'HEAD') return;
@@ -366,7 +454,7 @@ export class OpsHttp {
     const ms = Math.round(performance.now() - startedMs);
     const from = request.socket.remoteAddress ?? null;
     this.#options.log.info(
-      { method: request.method, route, path, status, ms, from, trace: trace.traceId },
+      { method: request.method, route, path, status, by, changes, ms, from, trace: trace.traceId },
       'operator call',
     );
   }
@@ -432,6 +520,16 @@ async function readBytes(request: IncomingMessage): Promise<Uint8Array | 'PAYLOA
     throw error;
   }
   return bytes > BODY_BYTES_MAX ? 'PAYLOAD_TOO_LARGE' : Buffer.concat(chunks);
+}
+
+/** The object that a read shows; null where it shows none. */
+function viewOf(reply: OpsReply): Readonly<Record<string, unknown>> | null {
+  return 'ok' in reply && reply.ok ? reply.value : null;
+}
+
+function roleRefusal({ name, role }: OperatorToken, needed: Role): Reject {
+  const message = `the token "${name}" is for ${role}, and this call needs one for ${needed}`;
+  return reject('ROLE_REQUIRED', message);
 }
 
 function answerOf(route: string, reply: OpsReply, trace: TraceIds): Answered {

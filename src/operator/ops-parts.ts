@@ -22,6 +22,7 @@ import type { Leadership } from '../runtime/leadership.ts';
 import type { MetricsPlan } from '../runtime/metrics.ts';
 import type { ThreadUse } from '../runtime/thread-times.ts';
 import type { Plan } from '../runtime/topology.ts';
+import type { OperatorToken } from './operator-tokens.ts';
 import type { StartStep } from './start-progress.ts';
 
 /** The parts that are not ready, by their names in `GET /readyz`; `clock`: a step of the system clock is held (MCH-02); `leadership`: the
@@ -53,7 +54,7 @@ interface OpsConfig {
   readonly feeAccount: string | null;
   readonly backstopAccount: string | null;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
-  readonly token: string;
+  readonly operatorTokens: readonly OperatorToken[];
   readonly opsNames?: readonly string[];
 }
 

@@ -22,6 +22,7 @@ import { hookRoutes } from './operator-hook-routes.ts';
 import { limitRoutes } from './operator-limit-routes.ts';
 import { readRoutes } from './operator-read-routes.ts';
 import { registryRoutes } from './operator-registry-routes.ts';
+import type { OperatorToken } from './operator-tokens.ts';
 import { documentOf, type OpsFiles, OpsHttp, type OpsReply, type OpsRoute, type RawReply } from './ops-http.ts';
 import type { OpsParts } from './ops-parts.ts';
 import { beginProcessMetrics } from './process-metrics.ts';
@@ -60,8 +61,9 @@ export class OpsServer {
     const notServing = (isChange: boolean): Reject | null =>
       leadership === null ? null : operatorRefusal(leadership, isChange);
     this.#http = new OpsHttp([...this.routes, ...pageRoutes()], {
-      token: parts.config.token,
+      tokens: parts.config.operatorTokens,
       log,
+      journal: (call) => parts.command({ kind: 'operatorCall', ...call }),
       isRecovering,
       notServing,
       ...(leadership === null ? {} : { isOver: () => leadership.state() !== 'leading' }),
@@ -72,6 +74,11 @@ export class OpsServer {
   /** @param at.port 0 selects a free port. @returns the port; rejects when it cannot be opened. */
   listen(at: { readonly host: string; readonly port: number }): Promise<number> {
     return this.#http.listen(at);
+  }
+
+  /** Tokens that were read again. */
+  replaceTokens(tokens: readonly OperatorToken[]): void {
+    this.#http.replaceTokens(tokens);
   }
 
   close(): Promise<void> {

@@ -2780,6 +2780,12 @@ const LEADERSHIP: readonly Mutant[] = [
     caughtBy: 'test/operator/followers',
   },
   {
+    breaks: 'a token does what its role is for, and nothing else (LDG-03)',
+    site: 'operator-role',
+    change: removed,
+    caughtBy: 'test/operator/operator-tokens',
+  },
+  {
     breaks: 'an operator changes nothing through a node that does not lead',
     site: 'operator-changes-a-follower',
     change: removed,

@@ -334,7 +334,7 @@ suite('environment of a node', () => {
     writeFileSync(config, JSON.stringify(TERMINATED));
     chmodSync(config, 0o600);
     const line = refused({ RINGBOOK_CONFIG: config, RINGBOOK_OPERATOR_TOKEN: 'hunter2' });
-    assert.match(line, /at least 32 characters: 7 are given$/);
+    assert.match(line, /at least 32 characters: 7 are given;/);
     assert.doesNotMatch(line, /hunter2/);
   });
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import pino from 'pino';
+import { firstToken } from '../../src/operator/operator-tokens.ts';
 import { OpsHttp, type OpsReply, type OpsRoute } from '../../src/operator/ops-http.ts';
 import { Leadership, NODE_STATES, type NodeState } from '../../src/runtime/leadership.ts';
 import { OpsFixture } from '../support/ops-client.ts';
@@ -67,7 +68,7 @@ suite('the operators of a node of a cluster', () => {
     const answers: (() => void)[] = [];
     const handler = () => new Promise<OpsReply>((done) => answers.push(() => done({ ok: true, value: {} })));
     const ops = new OpsHttp([{ method: 'POST', path: '/operator/settings', handler, isFile: true }], {
-      ...{ token: 'token', log: pino({ level: 'silent' }), isRecovering: () => false, names: [] },
+      ...{ tokens: [firstToken('token')], log: pino({ level: 'silent' }), isRecovering: () => false, names: [] },
       ...{ isOver: () => isOver, answersWithinMs: 20 },
     });
     t.after(() => ops.close());

@@ -74,7 +74,7 @@ describe('the clock', () => {
 });
 
 test('the barrier answers where the journal stands, and waits 5 s by default', async () => {
-  assert.deepEqual(await fixture.ok('POST', '/operator/barrier'), { quiescent: true, journal_sequence: 2 });
+  assert.deepEqual(await fixture.ok('POST', '/operator/barrier'), { quiescent: true, journal_sequence: 4 });
   assert.deepEqual(fixture.world.settled, [5_000]);
   assert.equal(await fixture.refused(400, 'INVALID_REQUEST', 'POST', '/operator/barrier', { timeout: 1 }), 'timeout');
 });

@@ -186,20 +186,23 @@ describe('conventions of the operator API', () => {
     await fixture.ok('PUT', '/operator/assets/7', {});
   });
 
-  test('each changing call leaves one line without token or body', async () => {
+  test('LDG-03: each changing call leaves one line with who made it and what it changed, without a token', async () => {
     fixture.logged.length = 0;
-    await fixture.ok('PUT', '/operator/assets/7', { symbol: 'SECRETWORD' });
+    await fixture.ok('PUT', '/operator/assets/7', { symbol: 'WORD' });
     await fixture.ok('GET', '/operator/assets');
     assert.equal(fixture.logged.length, 1);
     const line = fixture.logged[0] ?? '';
-    assert.ok(!line.includes('SECRETWORD') && !line.includes(fixture.world.config.token));
-    const { method, path, route, status } = JSON.parse(line) as Record<string, unknown>;
-    const seen = { method, path, route, status };
+    assert.ok(!line.includes(fixture.world.config.token));
+    const { method, path, route, status, by, changes } = JSON.parse(line) as Record<string, unknown>;
+    const listed = changes as readonly { readonly member: string; readonly after: string }[];
+    assert.equal(listed.find(({ member }) => member === 'symbol')?.after, '"WORD"');
+    const seen = { method, path, route, status, by };
     assert.deepEqual(seen, {
       method: 'PUT',
       path: '/operator/assets/7',
       route: '/operator/assets/{asset_id}',
       status: 200,
+      by: 'operator',
     });
   });
 

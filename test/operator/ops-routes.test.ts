@@ -353,7 +353,7 @@ describe('reads', () => {
   test('state shows profile, clock, journal, markets and counts', async () => {
     await withMarket();
     const { text, json } = await fixture.call('GET', '/operator/state');
-    assert.ok(text.startsWith(`{"profile":"test","clock":{"mode":"manual","now_ns":${T0}},"journal":{"sequence":3,`));
+    assert.ok(text.startsWith(`{"profile":"test","clock":{"mode":"manual","now_ns":${T0}},"journal":{"sequence":6,`));
     assert.match(String(json['state_hash']), /^[0-9a-f]{64}$/);
     assert.deepEqual(json['markets'], {
       2: { sequence: 0, last_trade_id: 0, depth_sequence: 0, open_orders: 0, untriggered_orders: 0 },

@@ -109,6 +109,14 @@ const OPERATING: readonly AskedInput[] = [
   },
   { kind: 'setPrices', request: 5, body: { prices: [{ asset_id: '1', price: '1', source: 'far' }] } },
   { kind: 'clockMoved', request: 7 },
+  {
+    kind: 'operatorCall',
+    request: 8,
+    by: 'desk',
+    method: 'PUT',
+    path: '/operator/stream-caps',
+    changes: [{ member: 'default', before: '10', after: '11' }],
+  },
   { kind: 'renameSubAccount', request: 8, user: 'd4'.repeat(32) as UserId, index: 0, name: 'golden' },
   {
     kind: 'addSigner',

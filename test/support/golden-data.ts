@@ -39,6 +39,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   putMarket: true,
   patchUser: true,
   putConfig: true,
+  operatorCall: true,
   setPrices: true,
   faucet: true,
   deposit: true,

@@ -20,6 +20,7 @@ import type {
 import type { ProviderFault, Reorganisation } from '../../src/chain/simulated-chain.ts';
 import type { AssetId, ChainId } from '../../src/core/ids.ts';
 import { accepted, type Outcome } from '../../src/core/outcome.ts';
+import type { OperatorToken } from '../../src/operator/operator-tokens.ts';
 import type { OpsRoute } from '../../src/operator/ops-http.ts';
 import { OpsServer } from '../../src/operator/ops-server.ts';
 import type { Leadership } from '../../src/runtime/leadership.ts';
@@ -53,8 +54,13 @@ export class OpsFixture {
   port = 0;
   readonly #server: OpsServer;
 
-  constructor(profile: 'dev' | 'test' | 'production' = 'test', leadership: Leadership | null = null) {
+  constructor(
+    profile: 'dev' | 'test' | 'production' = 'test',
+    leadership: Leadership | null = null,
+    tokens: readonly OperatorToken[] | null = null,
+  ) {
     this.world = new OpsWorld(profile);
+    if (tokens !== null) this.world.useTokens(tokens);
     this.world.leadership = leadership;
     const stream = { write: (line: string) => void this.logged.push(line) };
     const log = createLogger({ name: 'ops', level: 'info', stream });

@@ -21,6 +21,7 @@ import { STANDARD_RATES } from '../../src/gateway/sessions/rate-limits.ts';
 import type { UserLimits } from '../../src/gateway/sessions/user-limits.ts';
 import { loadConfig, MANUAL_CLOCK_START_NS, type NodeConfig } from '../../src/node/config.ts';
 import { nodeTopology } from '../../src/node/topology.ts';
+import { firstToken, type OperatorToken } from '../../src/operator/operator-tokens.ts';
 import type { OpsParts, WaitingPart, WallClockView } from '../../src/operator/ops-parts.ts';
 import type { StartStep } from '../../src/operator/start-progress.ts';
 import type { PriceSource } from '../../src/risk/prices.ts';
@@ -39,7 +40,7 @@ export const TOKEN = 'ringbook-dev';
 
 export class OpsWorld {
   readonly state: ClearingState = createClearingState();
-  readonly config: NodeConfig;
+  config: NodeConfig;
   readonly plan: Plan;
   readonly clock: SharedClock;
   readonly limits: UserLimits;
@@ -65,12 +66,18 @@ export class OpsWorld {
   wallClock: WallClockView['state'] = { differenceNs: 0n, held: null };
   wallClockAccepts: () => boolean = () => false;
 
-  /** Commands that clearing received. */
+  /** Commands that clearing received, without what says who made them. */
   get commands(): number {
-    return this.#sequence;
+    return this.#commands;
   }
 
+  /** The calls of operators that clearing received as such. */
+  readonly operatorCalls: Extract<OperatorCommand, { kind: 'operatorCall' }>[] = [];
+  /** Names of the tokens that commands came with. */
+  readonly askedBy: (string | undefined)[] = [];
+
   #sequence = 0;
+  #commands = 0;
   #delayMs = 0;
   readonly #assets = new Map<AssetId, AssetRow>();
   readonly #configs = new Map<string, ConfigRow>();
@@ -81,12 +88,22 @@ export class OpsWorld {
     // Production refuses to open plain listeners undeclared.
     const loaded = loadConfig({ RINGBOOK_CONFIG: profile === 'production' ? 'test' : profile });
     const hidden = { profile, hooks: false } as const;
-    this.config = { ...loaded, ...(profile === 'production' ? hidden : {}), token };
+    this.config = {
+      ...loaded,
+      ...(profile === 'production' ? hidden : {}),
+      token,
+      operatorTokens: [firstToken(token)],
+    };
     const start = { mode: this.config.clock, notBeforeNs: MANUAL_CLOCK_START_NS };
     const rings = { commandBytes: 65_536, commandReservedBytes: 4_096, eventBytes: 65_536, depthBytes: 65_536 };
     this.plan = planTopology(nodeTopology({ ...this.config, rings }), start);
     this.clock = new SharedClock(this.plan.clock);
     this.limits = liftedLimits(this.clock.nowNs(), STANDARD_RATES);
+  }
+
+  /** Before the listener is made. */
+  useTokens(operatorTokens: readonly OperatorToken[]): void {
+    this.config = { ...this.config, operatorTokens };
   }
 
   parts(): OpsParts {
@@ -164,6 +181,11 @@ export class OpsWorld {
   #command(command: OperatorCommand): ActionReply {
     if (this.breaks) throw new Error('broken on purpose');
     if (this.waiting.includes('clearing')) return rejected(reject('SERVICE_UNAVAILABLE', 'recovering'));
+    if (command.kind === 'operatorCall') this.operatorCalls.push(command);
+    else {
+      this.#commands += 1;
+      this.askedBy.push(command.by);
+    }
     this.#sequence += 1;
     const input = travelled({ ...command, request: this.#sequence }) as NodeInput;
     const effects: Effect[] = [];
