@@ -197,33 +197,38 @@ export function writeCancel(v: Views, at: number, prepared: PreparedCancel, hold
   writeHash(v, at, CancelOrder, key);
 }
 
-interface CancelAll {
-  readonly user: UserId;
-  readonly marketIndex: number;
+/** Which orders of a user in a market a cancel is about. */
+export interface CancelBounds {
   /** 0n: every order. */
   readonly beforeNs: bigint;
-  readonly end: OrderEnd;
   /** Null: both. */
   readonly side: Side | null;
   /** The slot of a group whose members alone are meant; 0: all. */
   readonly protectionGroup: number;
 }
 
+/** Every order. */
+export const NO_BOUNDS: CancelBounds = { beforeNs: 0n, side: null, protectionGroup: 0 };
+
+interface CancelAll extends CancelBounds {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  readonly end: OrderEnd;
+}
+
 export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp: Omit<Stamp, 'key'>): void {
   const { requestId } = stamp;
   const { user, marketIndex, end } = cancelled;
   const receivedNs = stamp.receivedNs as TimestampNs;
-  const beforeNs = cancelled.beforeNs as TimestampNs;
-  CancelAllOrders.write(v, at, {
-    requestId,
-    receivedNs,
-    beforeNs,
-    marketIndex,
-    user,
-    end,
-    sideOnly: cancelled.side === null ? 0 : cancelled.side + 1,
-    protectionGroup: cancelled.protectionGroup,
-  });
+  CancelAllOrders.write(v, at, { requestId, receivedNs, marketIndex, user, end, ...boundsOf(cancelled) });
+}
+
+function boundsOf({ beforeNs, side, protectionGroup }: CancelBounds): {
+  readonly beforeNs: TimestampNs;
+  readonly sideOnly: number;
+  readonly protectionGroup: number;
+} {
+  return { beforeNs: beforeNs as TimestampNs, sideOnly: side === null ? 0 : side + 1, protectionGroup };
 }
 
 /** A quote set as it passed the gateway; the members are those of ApplyQuoteSet. */
@@ -285,7 +290,7 @@ export function writeQuoteSet(v: Views, at: number, set: QuoteSetToSend, stamp: 
   if (signaturesBytes > 0) v.u8.set(signatures, to + text.length);
 }
 
-interface EndedQuoteSets {
+interface EndedQuoteSets extends CancelBounds {
   readonly user: UserId;
   readonly marketIndex: number;
   /** '': every set of the sub-account; of the user where that is null. */
@@ -305,6 +310,7 @@ export function writeEndQuoteSet(v: Views, at: number, ended: EndedQuoteSets, st
     subAccount: subAccount ?? 0,
     anyAccount: subAccount === null,
     end,
+    ...boundsOf(ended),
   });
 }
 

@@ -60,7 +60,7 @@ import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts
 import type { GatewayServices } from '../gateway/gateway.ts';
 import { DisconnectGroup } from '../gateway/orders/entry/disconnect-group.ts';
 import { OvertakenCreates } from '../gateway/orders/entry/overtaken-creates.ts';
-import type { ActionAnswer, PreparedCreate } from '../gateway/orders/entry/pending-requests.ts';
+import type { ActionAnswer, PreparedCreate, PreparedQuoteSet } from '../gateway/orders/entry/pending-requests.ts';
 import type { ControlActionOptions } from './action-options.ts';
 import type { AddressGate } from './address-gate.ts';
 import { StreamChannel } from './channel.ts';
@@ -90,7 +90,7 @@ interface WaitingFrames {
   readonly source: WorkSource;
   /** Cancels, which overtake the others. */
   readonly cancels: WorkSource;
-  /** Creates that a cancel of all orders may overtake. */
+  /** Creates and quote sets that a cancel of all orders may overtake. */
   readonly overtaken: OvertakenCreates;
   /** How many of the waiting frames name an order that they create or replace, by its id. */
   readonly orders: Map<string, number>;
@@ -493,7 +493,7 @@ export class ControlConnections {
     }
     const { overtaken } = socket.data.waiting;
     const frame = enter(overtaken, number);
-    const isOvertaken = (create: PreparedCreate): boolean => isTaken(overtaken, frame, create);
+    const isOvertaken = (action: PreparedCreate | PreparedQuoteSet): boolean => isTaken(overtaken, frame, action);
     const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group, isOvertaken };
     const answered = (answer: ActionAnswer): void => {
       this.#tell(socket, address, correlation, answer, hops);
@@ -535,7 +535,7 @@ export class ControlConnections {
       const answered = answers === null ? tell : (at: number, answer: ActionAnswer) => answers[at]?.(answer);
       const { overtaken } = socket.data.waiting;
       const frame = enter(overtaken, number);
-      const isOvertaken = (create: PreparedCreate): boolean => isTaken(overtaken, frame, create);
+      const isOvertaken = (action: PreparedCreate | PreparedQuoteSet): boolean => isTaken(overtaken, frame, action);
       let unsettled = correlations.length;
       const origin = { user, connection, isControl: true, group, hops, isOvertaken };
       this.#services.entry.submitBatch(batch, origin, (at, answer) => {
@@ -589,11 +589,16 @@ function enter(overtaken: OvertakenCreates, number: number): number {
   return number;
 }
 
-function isTaken(overtaken: OvertakenCreates, frame: number, create: PreparedCreate): boolean {
+function isTaken(overtaken: OvertakenCreates, frame: number, action: PreparedCreate | PreparedQuoteSet): boolean {
   if (overtaken.size === 0) return false;
-  const { market, terms, protectionGroup } = create;
+  const { assetId } = action.market.definition;
+  if (action.kind === 'quotes') {
+    const { setId: quoteSetId, revisionNs: creationNs, protectionGroup } = action.quotes;
+    return overtaken.isTaken(frame, { assetId, side: null, creationNs, protectionGroup, quoteSetId });
+  }
+  const { terms, protectionGroup } = action;
   const { side, creationNs } = terms;
-  return overtaken.isTaken(frame, { assetId: market.definition.assetId, side, creationNs, protectionGroup });
+  return overtaken.isTaken(frame, { assetId, side, creationNs, protectionGroup, quoteSetId: null });
 }
 
 /** Replies have the version of the connection. */

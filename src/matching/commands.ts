@@ -183,8 +183,19 @@ export class QuoteSetCommand implements Received {
   readonly quantities: Float64Array = new Float64Array(2 * QUOTES_PER_SIDE_MAX);
 }
 
+/** Which orders of a user a cancel is about. */
+export interface CancelBounds {
+  /** Limits the cancel to orders with a timestamp strictly below it; both 0: all orders. */
+  beforeHigh: number;
+  beforeLow: number;
+  /** 0: both sides; 1: buys; 2: sells. */
+  sideOnly: number;
+  /** 0: every order; else the slot of a protection group, whose members alone are cancelled. */
+  protectionGroup: number;
+}
+
 /** Ends quote sets of a user and raises their marks (QTE-09), as in the message EndQuoteSet. */
-export interface EndQuoteSetCommand extends Received {
+export interface EndQuoteSetCommand extends Received, CancelBounds {
   words: Int32Array;
   userAt: number;
   nameAt: number;
@@ -261,18 +272,11 @@ export class QuoteChanges {
  * Every order of the user except the node's own (AMB-18). With an end other than `userRequested`, orders that are
  * entirely in pending fills are left alone: they do not rest.
  */
-export interface CancelAllCommand extends Received {
+export interface CancelAllCommand extends Received, CancelBounds {
   words: Int32Array;
   userAt: number;
-  /** Limits the cancel to orders with a timestamp strictly below it; both 0: all orders. */
-  beforeHigh: number;
-  beforeLow: number;
   /** The published end reason: userRequested, or a reason of the node. */
   end: OrderEnd;
-  /** 0: both sides; 1: buys; 2: sells. */
-  sideOnly: number;
-  /** 0: every order; else the slot of a protection group, whose members alone are cancelled. */
-  protectionGroup: number;
 }
 
 /** The gateway's answer to `triggered`: it has reserved the balance for `quantity` lots, or the order ends (AMB-28). */

@@ -128,6 +128,10 @@ export class CommandReader {
     subAccount: 0,
     anyAccount: false,
     end: ORDER_END.userRequested,
+    beforeHigh: 0,
+    beforeLow: 0,
+    sideOnly: 0,
+    protectionGroup: 0,
   };
   readonly #release: ReleaseCommand = {
     receivedNs: NO_TIME,
@@ -276,6 +280,10 @@ export class CommandReader {
     command.subAccount = EndQuoteSet.subAccount(v, at);
     command.anyAccount = EndQuoteSet.anyAccount(v, at);
     command.end = EndQuoteSet.end(v, at) as OrderEnd;
+    command.beforeHigh = EndQuoteSet.beforeNsHigh(v, at);
+    command.beforeLow = EndQuoteSet.beforeNsLow(v, at);
+    command.sideOnly = EndQuoteSet.sideOnly(v, at);
+    command.protectionGroup = EndQuoteSet.protectionGroup(v, at);
     return command;
   }
 

@@ -40,6 +40,7 @@ import { checkBook, hashBook } from './book-checks.ts';
 import { replaceOrder } from './changes.ts';
 import type {
   CancelAllCommand,
+  CancelBounds,
   CancelCommand,
   EndQuoteSetCommand,
   MarketEvents,
@@ -125,6 +126,10 @@ function isNamed(
 ): boolean {
   if (nameBytes !== 0) return set.hasName(words, nameAt, nameBytes);
   return anyAccount || set.subAccount === subAccount;
+}
+
+function isUnbounded({ beforeHigh, beforeLow, sideOnly, protectionGroup }: CancelBounds): boolean {
+  return beforeHigh === 0 && beforeLow === 0 && sideOnly === 0 && protectionGroup === 0;
 }
 
 export class MarketEngine {
@@ -338,36 +343,45 @@ export class MarketEngine {
       const isNodes = (orders.flagsOf(index) & ORDER_FLAG.nodeMade) !== 0;
       const isFilled = orders.stateOf(index) === ORDER_STATE.filled && command.end === ORDER_END.userRequested;
       const isLive = (this.#lookup.isOpen(index) || isFilled) && this.#isInScope(index, command);
-      if (isLive && !isNodes && this.#isOlder(index, command) && !endIfDue(this.#book, index))
-        this.#cancelOne(index, command.requestId, command.end);
+      if (isLive && !isNodes && !endIfDue(this.#book, index)) this.#cancelOne(index, command.requestId, command.end);
     }
     if (user !== NONE) this.#raiseMarks(user, command);
     this.#events.allCancelled(command.requestId);
     this.#book.commitDepth();
   }
 
-  #isInScope(index: number, { sideOnly, protectionGroup }: CancelAllCommand): boolean {
+  #isInScope(index: number, bounds: CancelBounds): boolean {
+    const { sideOnly, protectionGroup, beforeHigh, beforeLow } = bounds;
     const { orders } = this.#book;
     // mutant: cancel-all-of-a-side
     if (sideOnly !== 0 && sideOnly - 1 !== orders.sideOf(index)) return false;
+    const isAnyAge = beforeHigh === 0 && beforeLow === 0;
+    if (!isAnyAge && !isBefore(orders.timestampHigh(index), orders.timestampLow(index), beforeHigh, beforeLow))
+      return false;
     if (protectionGroup === 0) return true;
     return orders.hasMark(index, MARK.isMember) && this.#book.protection.groupOf(index).slot === protectionGroup;
   }
 
   /** No set of the user that was made before comes into force behind a cancel-all; one without an entry left is over (QTE-09). */
   #raiseMarks(user: number, command: CancelAllCommand): void {
-    const { receivedHigh, receivedLow, beforeHigh, beforeLow, sideOnly, protectionGroup, end } = command;
+    const { sideOnly, protectionGroup, end } = command;
     const book = this.#book;
-    const isAll = beforeHigh === 0 && beforeLow === 0;
-    // What is made at `before` and later stays.
-    const isBorrowed = beforeLow === 0;
-    const high = isAll ? receivedHigh : beforeHigh - (isBorrowed ? 1 : 0);
-    const low = isAll ? receivedLow : isBorrowed ? WORD_MAX : beforeLow - 1;
+    const isAnyAge = command.beforeHigh === 0 && command.beforeLow === 0;
     for (const set of book.quoteSets.ofUser(user)) {
       if (protectionGroup !== 0 && set.protectionGroup !== protectionGroup) continue;
-      const isOver = sideOnly === 0 && isAll && book.quoteSets.countResting(set) === 0;
-      book.endSet(set, high, low, isOver ? end : 0);
+      const isOver = sideOnly === 0 && isAnyAge && book.quoteSets.countResting(set) === 0;
+      this.#endSet(set, command, isOver ? end : 0);
     }
+  }
+
+  /** Raises the mark of a set to the time of a cancel; with `before` to what is before it: what is made then and later stays. */
+  #endSet(set: MarketQuoteSet, command: CancelAllCommand | EndQuoteSetCommand, end: OrderEnd | 0): void {
+    const { receivedHigh, receivedLow, beforeHigh, beforeLow } = command;
+    const isAnyAge = beforeHigh === 0 && beforeLow === 0;
+    const isBorrowed = beforeLow === 0;
+    const high = isAnyAge ? receivedHigh : beforeHigh - (isBorrowed ? 1 : 0);
+    const low = isAnyAge ? receivedLow : isBorrowed ? WORD_MAX : beforeLow - 1;
+    this.#book.endSet(set, high, low, end);
   }
 
   /**
@@ -380,32 +394,31 @@ export class MarketEngine {
   }
 
   /**
-   * Cancels what lives of quote sets and raises their marks (QTE-09). Rejects: ORDER_NOT_FOUND for a name that is not known.
+   * Cancels what lives of quote sets, or what of it is within the bounds, and raises the marks of the whole sets (QTE-09): no
+   * revision from before puts back what was taken. Rejects: ORDER_NOT_FOUND for a name that is not known.
    */
   endQuoteSets(command: EndQuoteSetCommand): void {
     this.#begin(command.receivedHigh, command.receivedLow);
     const book = this.#book;
     const user = this.#users.find(command.words, command.userAt);
+    const isWhole = isUnbounded(command);
     let found = 0;
     for (const set of user === NONE ? [] : book.quoteSets.ofUser(user)) {
       if (!isNamed(set, command)) continue;
       found += 1;
       for (const list of [set.bids, set.asks])
         for (let at = 0; at < list.count; at += 1) {
-          const index = book.quoteSets.resting(list, at);
-          if (index !== NONE && !endIfDue(book, index)) this.#cancelOne(index, command.requestId, command.end);
+          // What is filled whole leaves with the end of its set.
+          const index = isWhole ? book.quoteSets.resting(list, at) : book.quoteSets.living(list, at);
+          if (index !== NONE && this.#isInScope(index, command) && !endIfDue(book, index))
+            this.#cancelOne(index, command.requestId, command.end);
         }
-      book.endSet(set, command.receivedHigh, command.receivedLow, command.end);
+      // mutant: mark-of-a-bounded-cancel
+      this.#endSet(set, command, isWhole ? command.end : 0);
     }
     const isUnknown = command.nameBytes !== 0 && found === 0;
     this.#events.quoteSetsEnded(command.requestId, isUnknown ? REJECT_CODE.ORDER_NOT_FOUND : 0);
     book.commitDepth();
-  }
-
-  #isOlder(index: number, { beforeHigh, beforeLow }: CancelAllCommand): boolean {
-    if (beforeHigh === 0 && beforeLow === 0) return true;
-    const { orders } = this.#book;
-    return isBefore(orders.timestampHigh(index), orders.timestampLow(index), beforeHigh, beforeLow);
   }
 
   /** Takes a live order off the book, or marks it as cancel pending if it has no remainder there. */

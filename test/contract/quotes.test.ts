@@ -206,6 +206,47 @@ suite('quote sets', () => {
       assert.deepEqual(await resting(), []);
     });
 
+  test('QTE-09: a cancel of a part of a set keeps every older revision from putting back what it took', async () => {
+    const quotes = { bids: [[190_000, 1_000]], asks: [[210_000, 1_000]] } as const;
+    await put(quotes);
+    const revision = maker.nowNs();
+    await node.advance(1_000_000n);
+    assert.equal((await maker.send('DELETE', '/orders/cancel-all?quote_set_id=mm&side=Buy', '')).status, 202);
+    await node.rest();
+    assert.deepEqual(await resting(), ['2100 0.1']);
+    assert.equal(toldBy(await send({ ...quotes, revision })), '400 REQUEST_TOO_OLD');
+    assert.deepEqual(counts(await put(quotes)), [1, 0, 1, 0]);
+    await put({});
+  });
+
+  test('QTE-09: a cancel of all keeps older revisions of a name that was never seen from resting', async () => {
+    for (const [id, query] of [
+      ['n1', ''],
+      ['n2', '?quote_set_id=n2'],
+      ['n3', '?quote_set_id=n3&side=Sell'],
+    ] as const) {
+      const revision = maker.nowNs();
+      await node.advance(1_000_000n);
+      assert.equal((await maker.send('DELETE', `/orders/cancel-all${query}`, '')).status, 202);
+      assert.equal(toldBy(await send({ id, bids: [[190_000, 1_000]], revision })), '400 REQUEST_TOO_OLD', id);
+    }
+    assert.deepEqual(await resting(), []);
+  });
+
+  test('UNS-01, QTE-09: a first revision of the same connection that is being verified goes with the cancel that overtook it', async () => {
+    const control = await maker.stream('/control');
+    // Ahead of the clock of the node, so that no mark of its time would keep it.
+    const revision = maker.nowNs() + 2_000_000_000n;
+    const set = `{"QuoteSetRequest":${bodyOf(maker, { id: 'n4', bids: [[190_000, 1_000]], revision })}}`;
+    control.sendAtOnce([set, '{"CancelAllRequest":{"asset_id":"2"}}']);
+    const frames = [await control.frame(), await control.frame()].join();
+    assert.match(frames, /CancelAllResponse.*accepted/);
+    assert.match(frames, /"status":"Rejected","reason":"RequestTooOld"/);
+    await node.rest();
+    assert.deepEqual(await resting(), []);
+    control.socket.terminate();
+  });
+
   test('QTE-10: sets in a row on one connection that end and return cost what one by one they cost', async () => {
     const limits = { units_per_second: 1, capacity: 1_000 };
     await node.operate('PUT', '/operator/rate-limits', { default: limits, market_maker: limits, global: limits });

@@ -14,7 +14,10 @@ const CREATE = {
   side: SIDE.buy,
   creationNs: 1_000n as TimestampNs,
   protectionGroup: null,
+  quoteSetId: null,
 };
+/** A quote set has entries on both sides. */
+const SET = { ...CREATE, side: null, quoteSetId: 'mm' };
 const SWEEPS = 64;
 
 suite('creates that a cancel of all orders has overtaken', () => {
@@ -58,5 +61,19 @@ suite('creates that a cancel of all orders has overtaken', () => {
     assert.equal(overtaken.isTaken(frame, CREATE), false);
     assert.equal(overtaken.isTaken(frame, { ...CREATE, protectionGroup: 'g' }), true);
     overtaken.end(frame);
+  });
+
+  test('QTE-09: a sweep takes the quote sets that it means: of one side or none, of its name, its group, its market, its age', () => {
+    const isTaken = (scope: Partial<CancelScope>): boolean => {
+      const overtaken = new OvertakenCreates();
+      const frame = overtaken.begin();
+      overtaken.sweep({ ...ALL, ...scope });
+      return overtaken.isTaken(frame, SET);
+    };
+    const atNs = (ns: bigint): Partial<CancelScope> => ({ beforeNs: ns as TimestampNs });
+    for (const scope of [{}, { side: SIDE.sell }, { quoteSetId: 'mm', side: SIDE.buy }, atNs(1_001n)])
+      assert.equal(isTaken(scope), true, Object.keys(scope).join());
+    for (const scope of [{ quoteSetId: 'other' }, { protectionGroup: 'g' }, { assetId: '2' as AssetId }, atNs(1_000n)])
+      assert.equal(isTaken(scope), false, Object.keys(scope).join());
   });
 });

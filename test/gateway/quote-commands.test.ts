@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { UserId } from '../../src/core/ids.ts';
-import { ORDER_END } from '../../src/core/order-terms.ts';
+import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
 import { fromWords } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import { quoteSetMessageBytes, writeEndQuoteSet, writeQuoteSet } from '../../src/gateway/command-codec.ts';
+import { NO_BOUNDS, quoteSetMessageBytes, writeEndQuoteSet, writeQuoteSet } from '../../src/gateway/command-codec.ts';
 import { CommandReader } from '../../src/matching/market-commands.ts';
 import { ApplyQuoteSet } from '../../src/schema/generated/messages.ts';
 
@@ -69,7 +69,7 @@ suite('commands of quote sets', () => {
   test('QTE-09: the end of a set names it; that of all sets names an account or none', () => {
     const v = room();
     const reader = new CommandReader();
-    const ended = { user: USER, marketIndex: 1, end: ORDER_END.liquidation };
+    const ended = { user: USER, marketIndex: 1, end: ORDER_END.liquidation, ...NO_BOUNDS };
     const stamp = { requestId: 3, receivedNs: 7n };
     writeEndQuoteSet(v, AT, { ...ended, setId: 'a', subAccount: null }, stamp);
     const named = { ...reader.readEndQuoteSet(v, AT) };
@@ -80,5 +80,10 @@ suite('commands of quote sets', () => {
     writeEndQuoteSet(v, AT, { ...ended, setId: '', subAccount: 4 }, stamp);
     const all = reader.readEndQuoteSet(v, AT);
     assert.deepEqual([all.nameBytes, all.anyAccount, all.subAccount], [0, false, 4]);
+    assert.deepEqual([all.beforeHigh, all.beforeLow, all.sideOnly, all.protectionGroup], [0, 0, 0, 0]);
+    const bounds = { beforeNs: (1n << 32n) + 5n, side: SIDE.sell, protectionGroup: 3 };
+    writeEndQuoteSet(v, AT, { ...ended, setId: 'a', subAccount: null, ...bounds }, stamp);
+    const within = reader.readEndQuoteSet(v, AT);
+    assert.deepEqual([within.beforeHigh, within.beforeLow, within.sideOnly, within.protectionGroup], [1, 5, 2, 3]);
   });
 });

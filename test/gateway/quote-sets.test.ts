@@ -289,6 +289,32 @@ suite('what quote sets hold', () => {
     assert.equal(codeOf(world.send([[100_000, 100]], [], null, { setId: 'e' })), 'TOO_MANY_QUOTES');
   });
 
+  test('QTE-09: of a set that its market does not know no revision from before a cancel is sent, also with its signature out', () => {
+    const world = new World();
+    const { requests } = world.manager;
+    const at = (ns: bigint): TimestampNs => (NOW - ns) as TimestampNs;
+    const revised = (ns: bigint, setId = 'mm'): Outcome<Sent> =>
+      world.send([[200_000, 100]], [], null, { revisionNs: at(ns), setId });
+    // Judged before its signature, and cancelled before that was verified.
+    const prepared = mustPass(
+      requests.quotes.check(setRequest([[200_000, 100]], [], { revisionNs: at(9n) }), CALLER, null),
+    );
+    requests.noteCancel({ user: ALICE, assetId: null }, at(5n), NOW);
+    const reply = { answer: () => undefined, hops: null };
+    assert.equal(codeOf(requests.quotes.reserve(prepared, NOW, reply, null)), 'REQUEST_TOO_OLD');
+    assert.equal(world.held(ALICE, USD), 0n);
+    assert.equal(codeOf(revised(5n)), 'REQUEST_TOO_OLD');
+    mustPass(revised(4n));
+    requests.noteCancel({ user: ALICE, assetId: BASE, quoteSetId: 'b' }, at(2n), NOW);
+    assert.equal(codeOf(revised(2n, 'b')), 'REQUEST_TOO_OLD');
+    mustPass(revised(3n));
+    mustPass(revised(3n, 'c'));
+    // What the market knows has its mark there.
+    world.take();
+    requests.noteCancel({ user: ALICE, assetId: BASE }, at(0n), NOW);
+    mustPass(revised(1n));
+  });
+
   test('QTE-09: 16 revisions of a set may be on their way; one more is refused and holds nothing', () => {
     const world = new World();
     const ONE_SET: Side2 = [[200_000, 100]];

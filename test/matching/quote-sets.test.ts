@@ -2,7 +2,7 @@
 /** Quote sets in one market: one signature says what shall rest (QTE-01 to QTE-09). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON } from '../../src/core/order-terms.ts';
+import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON, TIF } from '../../src/core/order-terms.ts';
 import { SECOND_NS } from '../../src/core/units.ts';
 import { ends, MarketFixture, names, only } from '../support/market-fixture.ts';
 import { BUY, LIFE_NS, SELL, START_NS, type Told } from '../support/market-recorder.ts';
@@ -415,6 +415,40 @@ suite('quote sets', () => {
     assert.deepEqual(only(told, 'quotesEnded').at(0)?.slice(2), [1, 'Liquidation', fixture.nowNs]);
     assert.deepEqual(only(fixture.endQuotes('none'), 'quoteSetsEnded')[0]?.[2], 'ORDER_NOT_FOUND');
     assert.deepEqual(only(fixture.endQuotes(), 'quoteSetsEnded')[0]?.[2], '');
+  });
+
+  test('QTE-09: a cancel of one side of a set takes that side alone, ends nothing, and raises the mark of the whole set', () => {
+    const fixture = started();
+    const [trade] = only(fixture.sell('t', 5, 100, { user: 'eve', tif: TIF.ioc }), 'matched');
+    assert.ok(trade !== undefined);
+    fixture.wait(10n);
+    const told = fixture.endQuotes('mm', ORDER_END.userRequested, { sideOnly: 1 });
+    assert.deepEqual(ends(told).length, 1);
+    assert.equal(only(told, 'cancelPending').length, 1, 'what is filled comes back to no cancelled side');
+    assert.deepEqual(only(told, 'quotesEnded')[0]?.slice(2), [1, '', fixture.nowNs]);
+    assert.deepEqual([fixture.levels(BUY), fixture.levels(SELL).length], [[], 2]);
+    fixture.rollback(trade, ROLLBACK_REASON.counterpartyAtFault, ROLLBACK_REASON.insufficientInventory);
+    assert.deepEqual(fixture.levels(BUY), []);
+    assert.equal(refusals(fixture.quotes([[100, 1]], [], { revisionNs: fixture.nowNs - 1n })), 'REQUEST_TOO_OLD');
+    const revised = fixture.quotes([[100, 1]], [[110, 5]], { revisionNs: fixture.nowNs + 1n, boughtSeen: 5 });
+    assert.deepEqual(names(revised), ['quotesApplied', 'quoteCreated', 'quoteLeft']);
+  });
+
+  test('QTE-09: a cancel of what is older than an instant lets revisions from then on rest, and a group means its members', () => {
+    const fixture = started();
+    fixture.wait(10n);
+    const before = fixture.nowNs - 3n;
+    assert.equal(
+      ends(fixture.endQuotes('mm', ORDER_END.userRequested, { beforeNs: START_NS })).length,
+      0,
+      'none is older',
+    );
+    assert.equal(ends(fixture.endQuotes('mm', ORDER_END.userRequested, { protectionGroup: 2 })).length, 0, 'no member');
+    const other = started();
+    other.wait(10n);
+    assert.equal(ends(other.endQuotes('mm', ORDER_END.userRequested, { beforeNs: before })).length, 4);
+    assert.equal(refusals(other.quotes([[100, 1]], [], { revisionNs: before - 1n })), 'REQUEST_TOO_OLD');
+    assert.equal(applied(other.quotes([[100, 1]], [], { revisionNs: before }))?.[4], 'mm');
   });
 
   test('QTE-01: at good-until the set ends with its last entry', () => {

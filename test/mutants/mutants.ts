@@ -2837,6 +2837,24 @@ const LEADERSHIP: readonly Mutant[] = [
 
 const QUOTE_SETS: readonly Mutant[] = [
   {
+    breaks: 'a cancel of a part of a set raises the mark of all of it (QTE-09)',
+    site: 'mark-of-a-bounded-cancel',
+    change: swap(/this\.#endSet\(/, 'if (isWhole) this.#endSet('),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
+    breaks: 'a set that its market does not know is not sent from before a cancel (QTE-09)',
+    site: 'cancel-of-an-unknown-set',
+    change: condition('false'),
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
+    breaks: 'a set that a cancel of all has overtaken is not sent (UNS-01, QTE-09)',
+    site: 'overtaken-quote-set',
+    change: condition('false'),
+    caughtBy: 'test/contract/quotes',
+  },
+  {
     breaks: 'a set whose entries may come back keeps its slot (QTE-06)',
     site: 'idle-set-undecided',
     change: swap(/ \|\| state === ORDER_STATE\.filled/, ''),

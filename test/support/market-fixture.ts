@@ -37,7 +37,7 @@ import {
   type Told,
 } from './market-recorder.ts';
 
-import { endOfSets, type QuoteWords, quoteSet } from './quote-fixture.ts';
+import { type EndWords, endOfSets, type QuoteWords, quoteSet } from './quote-fixture.ts';
 
 const PUMP_BUDGET = 64;
 /** Where `tradeAt` trades by default. */
@@ -138,8 +138,8 @@ export class MarketFixture {
     return this.#drain();
   }
 
-  endQuotes(name = '', end: OrderEnd = ORDER_END.userRequested): Told[] {
-    this.engine.endQuoteSets(endOfSets('ada', name, { receivedNs: this.nowNs, end }));
+  endQuotes(name = '', end: OrderEnd = ORDER_END.userRequested, words: EndWords = {}): Told[] {
+    this.engine.endQuoteSets(endOfSets('ada', name, { receivedNs: this.nowNs, end, ...words }));
     return this.#drain();
   }
 

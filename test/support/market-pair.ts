@@ -27,7 +27,7 @@ import {
   type Terms,
   type Told,
 } from './market-recorder.ts';
-import { endOfSets, quoteSet } from './quote-fixture.ts';
+import { type EndWords, endOfSets, quoteSet } from './quote-fixture.ts';
 import {
   type Durable,
   durable,
@@ -189,11 +189,16 @@ export class MarketPair {
   }
 
   /** @param name '': every set of the user. */
-  endQuotes(user: string, name: string, end: OrderEnd = ORDER_END.userRequested): Told[] {
+  endQuotes(
+    user: string,
+    name: string,
+    end: OrderEnd = ORDER_END.userRequested,
+    bounds: Pick<EndWords, 'beforeNs' | 'sideOnly'> = {},
+  ): Told[] {
     const { requestId, receivedNs } = this.named(user, name);
-    const command = { ...endOfSets(user, name, { receivedNs, end }), requestId };
+    const command = { ...endOfSets(user, name, { receivedNs, end, ...bounds }), requestId };
     this.#call((engine) => engine.endQuoteSets(command));
-    this.reference.endQuotes({ user, name, requestId, receivedNs, end });
+    this.reference.endQuotes({ user, name, requestId, receivedNs, end, ...bounds });
     return this.compare();
   }
 

@@ -58,11 +58,22 @@ export function quoteSet(words: QuoteWords): QuoteSetCommand {
   return command;
 }
 
+/** Which entries a cancel is about; of any where a member is left out. */
+export interface EndWords {
+  readonly end?: OrderEnd;
+  readonly beforeNs?: bigint;
+  /** 1: buys; 2: sells. */
+  readonly sideOnly?: number;
+  readonly protectionGroup?: number;
+}
+
 /** @param name '': every set of the user. */
 export function endOfSets(
   user: string,
   name: string,
-  { receivedNs, end = ORDER_END.userRequested }: { readonly receivedNs: bigint; readonly end?: OrderEnd },
+  { receivedNs, end = ORDER_END.userRequested, ...words }: EndWords & { readonly receivedNs: bigint },
 ): EndQuoteSetCommand {
-  return { ...named(user, name), ...received(2, receivedNs), subAccount: 0, anyAccount: true, end };
+  const { beforeNs = 0n, sideOnly = 0, protectionGroup = 0 } = words;
+  const bounds = { beforeHigh: highWord(beforeNs), beforeLow: lowWord(beforeNs), sideOnly, protectionGroup };
+  return { ...named(user, name), ...received(2, receivedNs), subAccount: 0, anyAccount: true, end, ...bounds };
 }

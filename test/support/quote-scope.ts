@@ -2,6 +2,7 @@
 import { MARKET_STATUS, ORDER_END, ROLLBACK_REASON, SIDE, TIF, TRIGGER } from '../../src/core/order-terms.ts';
 import type { MarketPair } from './market-pair.ts';
 import { LIFE_NS, PLAIN_TERMS, START_NS, type Terms } from './market-recorder.ts';
+import type { EndWords } from './quote-fixture.ts';
 import type { ReferenceProtection } from './reference-protection.ts';
 import { type ReferenceQuoteCommand, setNamed } from './reference-quotes.ts';
 import type { Step } from './small-scope.ts';
@@ -93,6 +94,8 @@ export function quoteSteps(scope: QuoteScope): readonly Step[] {
     of(MAKER, { side: buy, price: 101, quantity: 2, tif: ioc }),
     ...[0, 1].flatMap(changes),
     { name: 'mm quotes wide while the market is halted', play: quoteHalted },
+    cancelled('its bids', () => ({ sideOnly: 1 })),
+    cancelled('what is older than now', ({ nowNs }) => ({ beforeNs: nowNs })),
   ];
   return [...quotes, ...takes, ...common, ...rare];
 }
@@ -131,6 +134,18 @@ function quote(pair: MarketPair, name: string, { lag = 0, isLate = false, ...quo
     ...quotes,
   });
   return true;
+}
+
+/** Entries of the set within bounds. */
+function cancelled(what: string, bounds: (pair: MarketPair) => EndWords): Step {
+  return {
+    name: `mm cancels of its set ${what}`,
+    play: (pair) => {
+      if (setNamed(pair.reference, MAKER, 'mm') === undefined) return false;
+      pair.endQuotes(MAKER, 'mm', ORDER_END.userRequested, bounds(pair));
+      return true;
+    },
+  };
 }
 
 function quoteHalted(pair: MarketPair): boolean {

@@ -34,6 +34,7 @@ import {
   endSet,
   entriesOf,
   isOldFill,
+  lastEntriesOf,
   type ReferenceQuoteCommand,
   type ReferenceQuoteSet,
 } from './reference-quotes.ts';
@@ -180,14 +181,27 @@ export class ReferenceBook extends ReferenceUncrossing {
   }
 
   /** @param terms name '': every set of the user. */
-  endQuotes(terms: { user: string; name: string; requestId: number; receivedNs: bigint; end: OrderEnd }): void {
+  /** With bounds what is within them is cancelled, and no set ends; the mark of the whole set rises. */
+  endQuotes(terms: {
+    user: string;
+    name: string;
+    requestId: number;
+    receivedNs: bigint;
+    end: OrderEnd;
+    beforeNs?: bigint;
+    sideOnly?: number;
+  }): void {
     this.uncross();
     this.passTo(terms.receivedNs);
-    const { user, name, requestId, receivedNs, end } = terms;
+    const { user, name, requestId, receivedNs, end, beforeNs = 0n, sideOnly = 0 } = terms;
+    const isWhole = beforeNs === 0n && sideOnly === 0;
     const meant = this.sets.filter((set) => set.user === user && (name === '' || name === set.name));
+    const isMeant = ({ side, timestampNs }: ReferenceOrder): boolean =>
+      (sideOnly === 0 || sideOnly === side + 1) && (beforeNs === 0n || timestampNs < beforeNs);
     for (const set of meant) {
-      for (const order of entriesOf(this, set)) if (!this.meet(order)) this.#cancel(order, requestId, end);
-      endSet(this, set, receivedNs, end);
+      const entries = isWhole ? entriesOf(this, set) : lastEntriesOf(this, set);
+      for (const order of entries.filter(isMeant)) if (!this.meet(order)) this.#cancel(order, requestId, end);
+      endSet(this, set, beforeNs === 0n ? receivedNs : beforeNs - 1n, isWhole ? end : 0);
     }
     this.told.push(['quoteSetsEnded', requestId, name !== '' && meant.length === 0 ? 'ORDER_NOT_FOUND' : '']);
     this.tellLevels();

@@ -71,7 +71,14 @@ export function setNamed(book: ReferenceState, user: string, name: string): Refe
 
 /** What rests of a set, best price first, bids before asks. */
 export function entriesOf(book: ReferenceState, set: ReferenceQuoteSet): ReferenceOrder[] {
-  const resting = book.orders.filter((order) => order.set === set && order.state === 'resting');
+  return lastEntriesOf(book, set).filter(({ state }) => state === 'resting');
+}
+
+/** What rests of a set, and what of its last revision a rollback may bring back. */
+export function lastEntriesOf(book: ReferenceState, set: ReferenceQuoteSet): ReferenceOrder[] {
+  const resting = book.orders.filter(
+    ({ set: of, isOut, state }) => of === set && !isOut && (state === 'resting' || state === 'filled'),
+  );
   return SIDES.flatMap((side) => {
     const sign = side === SIDE.buy ? -1 : 1;
     return resting.filter((order) => order.side === side).sort((a, b) => sign * (a.price - b.price));

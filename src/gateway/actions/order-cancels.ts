@@ -17,7 +17,15 @@ import type { TimestampNs } from '../../core/units.ts';
 import type { Publication } from '../../runtime/publication.ts';
 import { recordBytes } from '../../runtime/ring-layout.ts';
 import { CancelAllOrders, CancelOrder, EndQuoteSet, ReplaceOrder } from '../../schema/generated/messages.ts';
-import { writeCancel, writeCancelAll, writeEndQuoteSet, writeNodeCancel, writeReduction } from '../command-codec.ts';
+import {
+  type CancelBounds,
+  NO_BOUNDS,
+  writeCancel,
+  writeCancelAll,
+  writeEndQuoteSet,
+  writeNodeCancel,
+  writeReduction,
+} from '../command-codec.ts';
 import type { MarketSlot } from '../orders/book/markets.ts';
 import type { ReduceCommand } from '../orders/book/order-events.ts';
 import type { LiveQuoteSet } from '../orders/book/quote-sets.ts';
@@ -28,6 +36,17 @@ import { type EntryReply, type PreparedCancel, UNANSWERED } from '../orders/entr
 interface MassCancel {
   readonly user: UserId;
   readonly assetId: AssetId | null;
+}
+
+interface MassCancelRequest extends MassCancel {
+  readonly beforeNs: TimestampNs | null;
+  /** `userRequested` unless the node cancels of itself. */
+  readonly end?: OrderEnd;
+  /** Those of one side; of both unless given. */
+  readonly side?: Side;
+  /** Members of this protection group alone, or entries of this quote set; of any unless given. */
+  readonly protectionGroup?: string;
+  readonly quoteSetId?: string;
 }
 
 interface OrderCancelParts {
@@ -64,23 +83,12 @@ export class OrderCancels {
    * @returns null when all of it is sent; MARKET_NOT_FOUND, SERVICE_UNAVAILABLE before anything changed.
    */
   cancelAll(
-    request: {
-      readonly user: UserId;
-      readonly assetId: AssetId | null;
-      readonly beforeNs: TimestampNs | null;
-      /** `userRequested` unless the node cancels of itself. */
-      readonly end?: OrderEnd;
-      /** Those of one side; of both unless given. */
-      readonly side?: Side;
-      /** Members of this protection group alone, or entries of this quote set; of any unless given. */
-      readonly protectionGroup?: string;
-      readonly quoteSetId?: string;
-    },
+    request: MassCancelRequest,
     hops: ActionHops | null = null,
     stored: (() => void) | null = null,
   ): Reject | null {
     const { requests, nowNs, wakeUp } = this.#parts;
-    const { user, beforeNs, end = ORDER_END.userRequested, side = null } = request;
+    const { user, end = ORDER_END.userRequested, side = null } = request;
     const found = requests.checkCancelAll(request);
     if (!found.ok) return found.reject;
     if (request.quoteSetId !== undefined) return this.#cancelSet(request, found.value, hops, stored);
@@ -90,6 +98,7 @@ export class OrderCancels {
       this.#cancelRefusal(markets, CancelAllOrders.bytes) ?? (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
     const done = stored === null ? null : this.#doneOf(markets.length, request, stored);
+    const beforeNs = this.#noteCancel(request);
 
     // After this point every market gets its message.
     for (const market of markets) {
@@ -98,7 +107,7 @@ export class OrderCancels {
       const publication = this.#publicationOf(marketIndex);
       const at = publication.claim(CancelAllOrders.typeId, CancelAllOrders.bytes, true);
       const protectionGroup = slots.get(market) ?? 0;
-      const terms = { user, marketIndex, beforeNs: beforeNs ?? 0n, end, side, protectionGroup };
+      const terms = { user, marketIndex, beforeNs, end, side, protectionGroup };
       writeCancelAll(publication.views, at, terms, { requestId, receivedNs: nowNs() });
       publication.commit();
     }
@@ -107,21 +116,17 @@ export class OrderCancels {
     return null;
   }
 
-  /** The entries of a quote set: as the end of the set, or with further bounds one by one. */
+  /** The entries of a quote set: the whole set ends, or within further bounds its entries; its mark rises either way. */
   #cancelSet(
-    request: Parameters<OrderCancels['cancelAll']>[0],
-    markets: readonly MarketSlot[],
+    request: MassCancelRequest,
+    among: readonly MarketSlot[],
     hops: ActionHops | null,
     stored: (() => void) | null,
   ): Reject | null {
     const { requests } = this.#parts;
-    const { user, assetId, side, beforeNs, protectionGroup, quoteSetId = '', end = ORDER_END.userRequested } = request;
-    const sets = requests.knownSets(user, markets, quoteSetId);
-    const isWhole = side === undefined && beforeNs === null && protectionGroup === undefined;
-    if (!isWhole) {
-      const orderIds = requests.entriesOf(sets, request);
-      return this.cancelBatch({ user, assetId, orderIds }, hops, stored);
-    }
+    const { user, side = null, quoteSetId = '', end = ORDER_END.userRequested } = request;
+    const slots = requests.slotsOf(user, among, request.protectionGroup);
+    const sets = requests.knownSets(user, [...slots.keys()], quoteSetId);
     const refusal =
       this.#cancelRefusal(
         sets.map(({ market }) => market),
@@ -129,9 +134,29 @@ export class OrderCancels {
       ) ?? (stored === null ? null : requests.waitRefusal(request));
     if (refusal !== null) return refusal;
     const done = stored === null ? null : this.#doneOf(sets.length, request, stored);
-    for (const set of sets) this.endQuoteSet(set, end, done);
+    const beforeNs = this.#noteCancel(request);
+    for (const set of sets) {
+      const bounds = { beforeNs, side, protectionGroup: slots.get(set.market) ?? 0 };
+      this.endQuoteSet(set, end, done, bounds);
+    }
     hops?.sent(0);
     return null;
+  }
+
+  /**
+   * Sets that no market knows are not put in force behind the cancel either.
+   *
+   * @returns `beforeNs` for the markets, 0n for none. No order is younger than the clocks may differ, so what is later is not given on: it
+   *   would keep a set from coming back for ever.
+   */
+  #noteCancel(request: MassCancelRequest): bigint {
+    const { requests, nowNs } = this.#parts;
+    const now = nowNs();
+    const latest = now + requests.settings.clockSkewNs + 1n;
+    const { beforeNs } = request;
+    const before = beforeNs !== null && beforeNs > latest ? latest : (beforeNs ?? 0n);
+    requests.noteCancel(request, (before === 0n ? now : before - 1n) as TimestampNs, now);
+    return before;
   }
 
   /** The user's unfinished orders with these ids, in every market or in one. Returns as `cancelAll`. */
@@ -214,7 +239,8 @@ export class OrderCancels {
   }
 
   /**
-   * Ends a set that its market may have, and raises its mark (QTE-09): also one of which nothing rests any more.
+   * Ends a set that its market may have, and raises its mark (QTE-09): also one of which nothing rests any more. With bounds only entries
+   * within them are cancelled, and the mark is raised all the same.
    *
    * @param done called when the market has ended it.
    * @returns false: the ring is full, or its market is not open.
@@ -223,6 +249,7 @@ export class OrderCancels {
     { user, market, setId, isKnown }: LiveQuoteSet,
     end: OrderEnd,
     done: (() => void) | null = null,
+    bounds: CancelBounds = NO_BOUNDS,
   ): boolean {
     const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
     const { marketIndex } = market.definition;
@@ -235,7 +262,7 @@ export class OrderCancels {
     const at = publication.claim(EndQuoteSet.typeId, EndQuoteSet.bytes, true);
     if (at < 0) return false;
     const requestId = passed(requests.reserveCancelAll(null, done));
-    const ended = { user, marketIndex, setId, subAccount: null, end };
+    const ended = { user, marketIndex, setId, subAccount: null, end, ...bounds };
     writeEndQuoteSet(publication.views, at, ended, { requestId, receivedNs: nowNs() });
     publication.commit();
     wakeUp();

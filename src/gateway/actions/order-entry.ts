@@ -86,6 +86,7 @@ import {
   type PreparedRequest,
   type SkippedCheck,
 } from '../orders/entry/pending-requests.ts';
+import { TOO_OLD } from '../orders/entry/quote-requests.ts';
 import type { SignerQueries } from '../queries/signers.ts';
 import { type Cost, isCancelCost } from '../sessions/costs.ts';
 import { CreateRetries } from '../sessions/create-retries.ts';
@@ -127,10 +128,10 @@ export interface ActionOrigin {
    */
   readonly byCoSigners?: boolean;
   /**
-   * Whether a cancel of all orders of its connection has overtaken this create: its market cancels it with its admission
-   * (UNS-01). None is unless given.
+   * Whether a cancel of all orders of its connection has overtaken this create or quote set: the market cancels a create with
+   * its admission, a set is too old (UNS-01, QTE-09). None is unless given.
    */
-  readonly isOvertaken?: (create: PreparedCreate) => boolean;
+  readonly isOvertaken?: (action: PreparedCreate | PreparedQuoteSet) => boolean;
 }
 
 /** The answer to the item of a batch at this index. */
@@ -414,6 +415,11 @@ export class OrderEntry {
     const { user, market, quotes, text, signature, signatures } = prepared;
     const { marketIndex } = market.definition;
     const { hops = null, group = null } = origin;
+    // mutant: overtaken-quote-set
+    if (origin.isOvertaken?.(prepared) === true) {
+      this.#refuse(answer, TOO_OLD);
+      return;
+    }
     const { bids, asks } = quotes;
     const shard = marketIndex % shards.length;
     const publication = must(shards[shard], 'a shard for every market');

@@ -1911,22 +1911,26 @@ export const ApplyQuoteSet = {
 export interface EndQuoteSetFields {
   readonly requestId: number;
   readonly receivedNs: TimestampNs;
+  readonly beforeNs: TimestampNs;
   readonly marketIndex: number;
   readonly user: UserId;
   readonly setId: string;
   readonly subAccount: number;
   readonly anyAccount: boolean;
   readonly end: OrderEnd;
+  readonly sideOnly: number;
+  readonly protectionGroup: number;
 }
 
 /**
  * Cancels what lives of quote sets of a user and raises their high-water marks to the time of the command (QTE-09): of the set with
- * this id; without an id of every set of the sub-account, or with `any_account` of the user. The answer is a MarketAck behind the events;
- * a set that is not known is ORDER_NOT_FOUND.
+ * this id; without an id of every set of the sub-account, or with `any_account` of the user. The bounds are those of CancelAllOrders: with
+ * one of them only entries within are cancelled and no set ends, but the mark of the whole set is raised, with `before_ns` to what is
+ * before it. The answer is a MarketAck behind the events; a set that is not known is ORDER_NOT_FOUND.
  */
 export const EndQuoteSet = {
   typeId: 9,
-  bytes: 104,
+  bytes: 112,
   requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
   setRequestId: (v: Views, at: number, value: number): void => {
     v.f64[at >>> 3] = value;
@@ -1942,70 +1946,98 @@ export const EndQuoteSet = {
     v.u32[(at + 8) >>> 2] = low;
     v.u32[(at + 12) >>> 2] = high;
   },
-  marketIndex: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  beforeNsAt: 16,
+  beforeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setBeforeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  beforeNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  beforeNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setBeforeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
   setMarketIndex: (v: Views, at: number, value: number): void => {
-    v.u32[(at + 16) >>> 2] = value;
+    v.u32[(at + 24) >>> 2] = value;
   },
-  userAt: 20,
+  userAt: 28,
   userLength: 32,
-  user: (v: Views, at: number): UserId => readUser(v, at + 20),
+  user: (v: Views, at: number): UserId => readUser(v, at + 28),
   setUser: (v: Views, at: number, value: UserId): void => {
-    writeUser(v, at + 20, value);
+    writeUser(v, at + 28, value);
   },
-  setIdAt: 52,
+  setIdAt: 60,
   setIdLength: 40,
-  setId: (v: Views, at: number): string => readText(v, at + 52, v.u8[at + 94] as number),
+  setId: (v: Views, at: number): string => readText(v, at + 60, v.u8[at + 102] as number),
   setSetId: (v: Views, at: number, value: string): void => {
-    v.u8[at + 94] = writeTextField(v, at + 52, 40, value);
+    v.u8[at + 102] = writeTextField(v, at + 60, 40, value);
   },
-  subAccount: (v: Views, at: number): number => v.u16[(at + 92) >>> 1] as number,
+  subAccount: (v: Views, at: number): number => v.u16[(at + 100) >>> 1] as number,
   setSubAccount: (v: Views, at: number, value: number): void => {
-    v.u16[(at + 92) >>> 1] = value;
+    v.u16[(at + 100) >>> 1] = value;
   },
-  setIdBytes: (v: Views, at: number): number => v.u8[at + 94] as number,
+  setIdBytes: (v: Views, at: number): number => v.u8[at + 102] as number,
   setSetIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 94] = value;
+    v.u8[at + 102] = value;
   },
-  anyAccount: (v: Views, at: number): boolean => v.u8[at + 95] !== 0,
+  anyAccount: (v: Views, at: number): boolean => v.u8[at + 103] !== 0,
   setAnyAccount: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 95] = value ? 1 : 0;
+    v.u8[at + 103] = value ? 1 : 0;
   },
-  end: (v: Views, at: number): OrderEnd => v.u8[at + 96] as OrderEnd,
+  end: (v: Views, at: number): OrderEnd => v.u8[at + 104] as OrderEnd,
   setEnd: (v: Views, at: number, value: number): void => {
-    v.u8[at + 96] = value;
+    v.u8[at + 104] = value;
+  },
+  sideOnly: (v: Views, at: number): number => v.u8[at + 105] as number,
+  setSideOnly: (v: Views, at: number, value: number): void => {
+    v.u8[at + 105] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u8[at + 106] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u8[at + 106] = value;
   },
   read: (v: Views, at: number): EndQuoteSetFields => ({
     requestId: v.f64[at >>> 3] as number,
     receivedNs: v.u64[(at + 8) >>> 3] as TimestampNs,
-    marketIndex: v.u32[(at + 16) >>> 2] as number,
-    user: readUser(v, at + 20),
-    setId: readText(v, at + 52, v.u8[at + 94] as number),
-    subAccount: v.u16[(at + 92) >>> 1] as number,
-    anyAccount: v.u8[at + 95] !== 0,
-    end: v.u8[at + 96] as OrderEnd,
+    beforeNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 24) >>> 2] as number,
+    user: readUser(v, at + 28),
+    setId: readText(v, at + 60, v.u8[at + 102] as number),
+    subAccount: v.u16[(at + 100) >>> 1] as number,
+    anyAccount: v.u8[at + 103] !== 0,
+    end: v.u8[at + 104] as OrderEnd,
+    sideOnly: v.u8[at + 105] as number,
+    protectionGroup: v.u8[at + 106] as number,
   }),
   write: (v: Views, at: number, fields: EndQuoteSetFields): void => {
     v.f64[at >>> 3] = fields.requestId;
     v.u64[(at + 8) >>> 3] = fields.receivedNs;
-    v.u32[(at + 16) >>> 2] = fields.marketIndex;
-    writeUser(v, at + 20, fields.user);
-    v.u8[at + 94] = writeTextField(v, at + 52, 40, fields.setId);
-    v.u16[(at + 92) >>> 1] = fields.subAccount;
-    v.u8[at + 95] = fields.anyAccount ? 1 : 0;
-    v.u8[at + 96] = fields.end;
+    v.u64[(at + 16) >>> 3] = fields.beforeNs;
+    v.u32[(at + 24) >>> 2] = fields.marketIndex;
+    writeUser(v, at + 28, fields.user);
+    v.u8[at + 102] = writeTextField(v, at + 60, 40, fields.setId);
+    v.u16[(at + 100) >>> 1] = fields.subAccount;
+    v.u8[at + 103] = fields.anyAccount ? 1 : 0;
+    v.u8[at + 104] = fields.end;
+    v.u8[at + 105] = fields.sideOnly;
+    v.u8[at + 106] = fields.protectionGroup;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
-    copyStruct(from, fromAt, to, toAt, 104),
+    copyStruct(from, fromAt, to, toAt, 112),
   /** Its fields one by one. */
   hash: (v: Views, at: number, to: FieldSink): void => {
     to.number(v.f64[at >>> 3] as number);
     to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
-    to.number(v.u32[(at + 16) >>> 2] as number);
-    to.text(readUser(v, at + 20));
-    to.text(readText(v, at + 52, v.u8[at + 94] as number));
-    to.number(v.u16[(at + 92) >>> 1] as number);
-    to.number(v.u8[at + 95] as number);
-    to.number(v.u8[at + 96] as number);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.text(readUser(v, at + 28));
+    to.text(readText(v, at + 60, v.u8[at + 102] as number));
+    to.number(v.u16[(at + 100) >>> 1] as number);
+    to.number(v.u8[at + 103] as number);
+    to.number(v.u8[at + 104] as number);
+    to.number(v.u8[at + 105] as number);
+    to.number(v.u8[at + 106] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(EndQuoteSet.read(v, at)),

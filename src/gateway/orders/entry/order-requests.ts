@@ -20,15 +20,7 @@ import type { AmendRequest, CancelRequest, CreateRequest, ReplaceRequest } from 
 import { assert, must } from '../../../core/assert.ts';
 import { type AssetId, type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import { ORDER_LIFE_NS } from '../../../core/limits.ts';
-import {
-  MARKET_STATUS,
-  ORDER_FLAG,
-  ORDER_KIND,
-  revisionOf,
-  SIDE,
-  type Side,
-  TRIGGER,
-} from '../../../core/order-terms.ts';
+import { MARKET_STATUS, ORDER_FLAG, ORDER_KIND, revisionOf, SIDE, TRIGGER } from '../../../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
 import { pascalCase, type Reject, type RejectName, reject, rejectName } from '../../../core/reject.ts';
 import type { RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts';
@@ -49,6 +41,7 @@ import type { LiveQuoteSet, LiveQuoteSets } from '../book/quote-sets.ts';
 import type { OrderHistory } from '../history/order-history.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
 import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from '../settings.ts';
+import { CancelMarks } from './cancel-marks.ts';
 import type { Membership } from './disconnect-group.ts';
 import {
   type ActionAnswer,
@@ -177,11 +170,12 @@ export class OrderRequests {
   readonly #parts: OrderRequestsParts;
   /** What the checks before the signature look at. */
   readonly #view: PreFlightView;
+  readonly #cancelMarks = new CancelMarks();
 
   constructor(parts: OrderRequestsParts) {
     this.#parts = parts;
     this.#view = this.#viewOf(parts);
-    this.quotes = new QuoteRequests({ ...parts, view: this.#view });
+    this.quotes = new QuoteRequests({ ...parts, view: this.#view, cancelMarks: this.#cancelMarks });
   }
 
   #viewOf({ markets, accounts, holds, orders, margin, protections }: OrderRequestsParts): PreFlightView {
@@ -580,29 +574,19 @@ export class OrderRequests {
     return found.filter((set) => set?.isKnown === true) as LiveQuoteSet[];
   }
 
-  /** The ids of entries of these sets within further bounds. */
-  entriesOf(
-    sets: readonly LiveQuoteSet[],
-    bounds: {
-      readonly user: UserId;
-      readonly side?: Side;
-      readonly beforeNs: TimestampNs | null;
-      readonly protectionGroup?: string;
-    },
-  ): readonly OrderId[] {
-    const { user, side, beforeNs, protectionGroup } = bounds;
-    const ids: OrderId[] = [];
-    for (const order of sets.length === 0 ? [] : this.#parts.orders.addedBy(user)) {
-      const set = this.#parts.sets.ofOrder(order);
-      if (set === undefined || order.quoteSet === 0 || !sets.includes(set)) continue;
-      if (order.isClosed || (side !== undefined && order.side !== side)) continue;
-      if (beforeNs !== null && order.timestampNs >= beforeNs) continue;
-      const { marketIndex } = order.market.definition;
-      const slot =
-        protectionGroup === undefined ? null : this.#parts.protections.slotOf(user, marketIndex, protectionGroup);
-      if (slot === null || slot === order.protectionGroup) ids.push(order.orderId);
-    }
-    return ids;
+  /** A cancel of many orders is on its way: what it means of quote sets is older than `markNs`, also of those that no market knows. */
+  noteCancel(
+    {
+      user,
+      assetId,
+      quoteSetId,
+    }: { readonly user: UserId; readonly assetId: AssetId | null; readonly quoteSetId?: string },
+    markNs: TimestampNs,
+    nowNs: TimestampNs,
+  ): void {
+    const market = assetId === null ? undefined : this.#parts.markets.find(assetId);
+    const sets = { user, marketIndex: market?.definition.marketIndex ?? null, setId: quoteSetId ?? null };
+    this.#cancelMarks.raise(sets, markNs, nowNs, this.settings.postSignAgeMaxNs);
   }
 
   /**

@@ -1,7 +1,8 @@
 /**
- * The creates of one `/control` connection that a cancel of all its user's orders has overtaken (UNS-01): frames that wait
- * to be read, and orders whose signatures are being verified. A cancel goes before them; what is in its scope goes to its
- * market all the same, where it is canceled with its admission, so that it matches nothing and its sender sees its end.
+ * The creates and quote sets of one `/control` connection that a cancel of all its user's orders has overtaken (UNS-01):
+ * frames that wait to be read, and orders whose signatures are being verified. A cancel goes before them; a create in its
+ * scope goes to its market all the same, where it is canceled with its admission, so that it matches nothing and its sender
+ * sees its end. A quote set is too old then, whatever its revision (QTE-09).
  *
  *   frame arrives ─▶ begin ─▶ read ─▶ join, once for each of its creates ─▶ sent: isTaken? ─▶ answered: end
  *                      └───────────────── sweep: everything that has begun and has not ended ─────────┘
@@ -16,13 +17,16 @@ import type { TimestampNs } from '../../../core/units.ts';
 
 const SWEEPS_MAX = 64;
 
-/** What of a create decides whether it is in a scope. No create is an entry of a quote set. */
+/** What of a create or a quote set decides whether it is in a scope. */
 interface ScopedCreate {
   readonly assetId: AssetId;
-  readonly side: Side;
+  /** Null: a quote set, which may have entries on both. */
+  readonly side: Side | null;
   readonly creationNs: TimestampNs;
   /** The name of its protection group; null: none. */
   readonly protectionGroup: string | null;
+  /** Null: a create. No create is an entry of a quote set. */
+  readonly quoteSetId: string | null;
 }
 
 interface Sweep {
@@ -81,10 +85,11 @@ export class OvertakenCreates {
   }
 }
 
-function isMeant({ assetId, side, creationNs, protectionGroup }: ScopedCreate, scope: CancelScope): boolean {
+function isMeant(create: ScopedCreate, scope: CancelScope): boolean {
+  const { assetId, side, creationNs, protectionGroup, quoteSetId } = create;
   if (scope.assetId !== null && scope.assetId !== assetId) return false;
-  if (scope.side !== undefined && scope.side !== side) return false;
-  if (scope.quoteSetId !== undefined) return false;
+  if (scope.side !== undefined && side !== null && scope.side !== side) return false;
+  if (scope.quoteSetId !== undefined && scope.quoteSetId !== quoteSetId) return false;
   if (scope.protectionGroup !== undefined && scope.protectionGroup !== protectionGroup) return false;
   return scope.beforeNs === null || creationNs < scope.beforeNs;
 }

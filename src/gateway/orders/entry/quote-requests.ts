@@ -47,6 +47,7 @@ import {
   type WaitingQuotes,
 } from '../book/quote-sets.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
+import type { CancelMarks } from './cancel-marks.ts';
 import type { EntryReply, PendingRequests, PreparedQuoteSet, ReservedQuoteSet } from './pending-requests.ts';
 import { checkOpenOrders, checkQuoteSet, type PreFlightView, quoteAddsFault } from './pre-flight.ts';
 import type { ProtectionGroups } from './protection-groups.ts';
@@ -60,7 +61,11 @@ const TOO_MANY_WAIT: Reject = reject(
   'SERVICE_UNAVAILABLE',
   'too many revisions of this set are on their way, try again',
 );
-const TOO_OLD: Reject = reject('REQUEST_TOO_OLD', 'a newer revision was sent, or the set was ended since', 'revision');
+export const TOO_OLD: Reject = reject(
+  'REQUEST_TOO_OLD',
+  'a newer revision was sent, or the set was ended since',
+  'revision',
+);
 const TOO_MANY: Reject = reject(
   'TOO_MANY_QUOTES',
   `at most ${QUOTE_SETS_MAX} quote sets of a user in a market`,
@@ -88,6 +93,7 @@ interface QuoteRequestParts {
   readonly margin: MarginSide;
   readonly sets: LiveQuoteSets;
   readonly protections: ProtectionGroups;
+  readonly cancelMarks: Pick<CancelMarks, 'markOf'>;
 }
 
 /** A set on its way, with what of it decides on its guards. */
@@ -172,7 +178,11 @@ export class QuoteRequests {
     user: UserId,
     marketIndex: number,
   ): Reject | null {
-    const { sets, view } = this.#parts;
+    const { sets, view, cancelMarks } = this.#parts;
+    // Of a set that its market knows the market has the mark.
+    // mutant: cancel-of-an-unknown-set
+    if (set?.isKnown !== true && quotes.revisionNs <= cancelMarks.markOf(user, marketIndex, quotes.setId))
+      return TOO_OLD;
     if (set === undefined) {
       if (quotes.bids.length + quotes.asks.length === 0 && !view.isFunded(user)) return NO_SET;
       return sets.liveBeside(user, marketIndex, quotes.setId) < QUOTE_SETS_MAX ? null : TOO_MANY;
