@@ -198,7 +198,7 @@ export function writeCancel(v: Views, at: number, prepared: PreparedCancel, hold
 }
 
 /** Which orders of a user in a market a cancel is about. */
-export interface CancelBounds {
+export interface CancelLimits {
   /** 0n: every order. */
   readonly beforeNs: bigint;
   /** Null: both. */
@@ -208,9 +208,9 @@ export interface CancelBounds {
 }
 
 /** Every order. */
-export const NO_BOUNDS: CancelBounds = { beforeNs: 0n, side: null, protectionGroup: 0 };
+export const NO_LIMITS: CancelLimits = { beforeNs: 0n, side: null, protectionGroup: 0 };
 
-interface CancelAll extends CancelBounds {
+interface CancelAll extends CancelLimits {
   readonly user: UserId;
   readonly marketIndex: number;
   readonly end: OrderEnd;
@@ -223,7 +223,7 @@ export function writeCancelAll(v: Views, at: number, cancelled: CancelAll, stamp
   CancelAllOrders.write(v, at, { requestId, receivedNs, marketIndex, user, end, ...boundsOf(cancelled) });
 }
 
-function boundsOf({ beforeNs, side, protectionGroup }: CancelBounds): {
+function boundsOf({ beforeNs, side, protectionGroup }: CancelLimits): {
   readonly beforeNs: TimestampNs;
   readonly sideOnly: number;
   readonly protectionGroup: number;
@@ -290,7 +290,7 @@ export function writeQuoteSet(v: Views, at: number, set: QuoteSetToSend, stamp: 
   if (signaturesBytes > 0) v.u8.set(signatures, to + text.length);
 }
 
-interface EndedQuoteSets extends CancelBounds {
+interface EndedQuoteSets extends CancelLimits {
   readonly user: UserId;
   readonly marketIndex: number;
   /** '': every set of the sub-account; of the user where that is null. */

@@ -7,7 +7,7 @@ import { ORDER_END, SIDE } from '../../src/core/order-terms.ts';
 import { fromWords } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { viewsOf } from '../../src/core/views.ts';
-import { NO_BOUNDS, quoteSetMessageBytes, writeEndQuoteSet, writeQuoteSet } from '../../src/gateway/command-codec.ts';
+import { NO_LIMITS, quoteSetMessageBytes, writeEndQuoteSet, writeQuoteSet } from '../../src/gateway/command-codec.ts';
 import { CommandReader } from '../../src/matching/market-commands.ts';
 import { ApplyQuoteSet } from '../../src/schema/generated/messages.ts';
 
@@ -69,7 +69,7 @@ suite('commands of quote sets', () => {
   test('QTE-09: the end of a set names it; that of all sets names an account or none', () => {
     const v = room();
     const reader = new CommandReader();
-    const ended = { user: USER, marketIndex: 1, end: ORDER_END.liquidation, ...NO_BOUNDS };
+    const ended = { user: USER, marketIndex: 1, end: ORDER_END.liquidation, ...NO_LIMITS };
     const stamp = { requestId: 3, receivedNs: 7n };
     writeEndQuoteSet(v, AT, { ...ended, setId: 'a', subAccount: null }, stamp);
     const named = { ...reader.readEndQuoteSet(v, AT) };

@@ -18,8 +18,8 @@ import type { Publication } from '../../runtime/publication.ts';
 import { recordBytes } from '../../runtime/ring-layout.ts';
 import { CancelAllOrders, CancelOrder, EndQuoteSet, ReplaceOrder } from '../../schema/generated/messages.ts';
 import {
-  type CancelBounds,
-  NO_BOUNDS,
+  type CancelLimits,
+  NO_LIMITS,
   writeCancel,
   writeCancelAll,
   writeEndQuoteSet,
@@ -249,7 +249,7 @@ export class OrderCancels {
     { user, market, setId, isKnown }: LiveQuoteSet,
     end: OrderEnd,
     done: (() => void) | null = null,
-    bounds: CancelBounds = NO_BOUNDS,
+    bounds: CancelLimits = NO_LIMITS,
   ): boolean {
     const { requests, openMarkets, nowNs, wakeUp } = this.#parts;
     const { marketIndex } = market.definition;
