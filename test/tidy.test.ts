@@ -59,7 +59,7 @@ const TABLE: Readonly<Record<string, Module>> = {
   },
   load: { modules: ['core', 'runtime', 'codec', 'client'], packages: ['node:', 'hdr-histogram-js', 'ws'] },
   cli: {
-    modules: [...DOMAIN, 'client', 'cluster', 'load', 'operator', 'storage', 'tools', 'node'],
+    modules: [...DOMAIN, 'client', 'cluster', 'evidence', 'load', 'operator', 'storage', 'tools', 'node'],
     packages: [
       'node:',
       'cli-progress',
@@ -116,7 +116,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'one step of a calculation, compared with a plain implementation or with values by hand': [
     ...['depositFee', 'withdrawalFee', 'ratesOf', 'sumsAfter', 'isToBeLiquidated', 'riskTerms', 'figuresFault'],
-    ...['filteredOrders', 'CostBasis', 'WordHeap', 'causesOf', 'quantile', 'portableSha256', 'verifyCoSignature'],
+    ...['filteredOrders', 'CostBasis', 'WordHeap', 'causesOf', 'quantile', 'portableSha256'],
   ],
   'a part with bounds that no test reaches through the whole': [
     ...[
@@ -150,19 +150,10 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['ROW_KINDS', 'ROW_KIND_NAMES', 'rowMembersOf'],
   ],
-  'the tree of the evidence, before its thread is there': [
-    ...['rootAt', 'inclusionProof', 'consistencyProof', 'rootOfPath'],
-    ...[
-      'isConsistent',
-      'Salts',
-      'entryHash',
-      'entriesRoot',
-      'entryPath',
-      'rawCommitment',
-      'recordLeaf',
-      'readRecordLeaf',
-    ],
-    ...['readTilePath', 'tilePath', 'leafHash'],
+  'the row log, before its thread is there': [...['RowLog', 'inspectRowLog', 'RowLogReader']],
+  'the tree and the heads of the evidence, before its thread is there': [
+    ...['rootAt', 'consistencyProof', 'entriesRoot', 'rawCommitment', 'readTilePath', 'tilePath'],
+    ...['cosignature', 'headText', 'orderEvidence', 'verifierKey', 'readLogHead', 'leafHash'],
   ],
   'the whole state as text, to show where two states differ': ['stateLines'],
 };

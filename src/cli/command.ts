@@ -1,7 +1,8 @@
 /**
  * Common parts of the subcommands: type, exit codes, options and the node's addresses.
  *
- * Exit codes: 0 done, 1 the command ran and found a fault, 64 wrong usage, 69 the node cannot be reached.
+ * Exit codes: 0 done, 1 the command ran and found a fault, 64 wrong usage, 69 the node cannot be reached; of "ringbook evidence" also
+ * 2 the file cannot be read, 65 two heads are of different logs, 75 no new head came.
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { RingbookError } from '../client/errors.ts';
@@ -12,7 +13,7 @@ import { reachableHost } from '../node/addresses.ts';
 import { readConfigFile } from '../node/config-file.ts';
 import { secretVariable } from '../node/environment.ts';
 
-export const EXIT = { done: 0, fault: 1, usage: 64, unreachable: 69 } as const;
+export const EXIT = { done: 0, fault: 1, unreadable: 2, usage: 64, fork: 65, unreachable: 69, late: 75 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export interface Command {

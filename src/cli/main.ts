@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   replay: async () => (await import('./data-commands.ts')).replayCommand,
   backup: async () => (await import('./data-commands.ts')).backupCommand,
   restore: async () => (await import('./data-commands.ts')).restoreCommand,
+  evidence: async () => (await import('./evidence-command.ts')).evidenceCommand,
   export: async () => (await import('./export-command.ts')).exportCommand,
   snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
   prune: async () => (await import('./data-commands.ts')).pruneCommand,

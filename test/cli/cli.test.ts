@@ -37,6 +37,7 @@ const COMMANDS = [
   'ready',
   'doctor',
   'slim',
+  'evidence',
 ];
 
 suite('the command', () => {

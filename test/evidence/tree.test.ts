@@ -21,7 +21,7 @@ import {
 import {
   entriesRoot,
   entryHash,
-  entryPath,
+  entryPaths,
   RECORD_LEAF_BYTES,
   rawCommitment,
   readRecordLeaf,
@@ -364,7 +364,7 @@ suite('EVD-03: the tree of the evidence', () => {
         },
       );
       hashes.forEach((entry, index) => {
-        const path = entryPath(hashes, index);
+        const path = must(entryPaths(hashes, [index])[0]);
         assert.deepEqual(path.map(toHex), expected.paths[index]);
         assert.deepEqual(rootOfPath(index, hashes.length, entry, path), leaf.entriesRoot);
       });

@@ -114,7 +114,7 @@ export function rootOfPath(
 }
 
 /** A tree of a size. */
-interface TreeState {
+export interface TreeState {
   readonly size: number;
   /** 32 bytes. */
   readonly root: Uint8Array;

@@ -14,7 +14,7 @@ import { sha256 } from '../platform.ts';
 import { EMPTY_TREE_ROOT, nodeHash, splitOf, TREE_HASH_BYTES } from './hashes.ts';
 
 const SECRET_BYTES = 32;
-const SALT_BYTES = 32;
+export const SALT_BYTES = 32;
 export const RECORD_LEAF_BYTES = 111;
 const RAW_INDEX = 0xffff_ffff;
 const U32 = 0x1_0000_0000;
@@ -116,22 +116,34 @@ function rootOf(hashes: readonly Uint8Array[], from: number, to: number): Uint8A
   return nodeHash(rootOf(hashes, from, middle), rootOf(hashes, middle, to));
 }
 
-/** The path of one entry to the entries root, from the leaf up. @param index below the number of hashes. */
-export function entryPath(hashes: readonly Uint8Array[], index: number): readonly Uint8Array[] {
-  assert(index >= 0 && index < hashes.length, 'evidence: an entry of the record');
-  const path: Uint8Array[] = [];
-  let [from, to] = [0, hashes.length];
-  while (to - from > 1) {
-    const middle = from + splitOf(to - from);
-    if (index < middle) {
-      path.unshift(rootOf(hashes, middle, to));
-      to = middle;
-    } else {
-      path.unshift(rootOf(hashes, from, middle));
-      from = middle;
+/**
+ * The paths of some entries to the entries root, from the leaf up. The tree is built once, level by level: the last node of an odd
+ * level goes up as it is, which gives the tree of RFC 6962.
+ *
+ * @param indexes each below the number of hashes.
+ */
+export function entryPaths(
+  hashes: readonly Uint8Array[],
+  indexes: readonly number[],
+): readonly (readonly Uint8Array[])[] {
+  const paths: Uint8Array[][] = indexes.map(() => []);
+  let [level, height] = [hashes, 1];
+  while (level.length > 1) {
+    indexes.forEach((index, at) => {
+      assert(index >= 0 && index < hashes.length, 'evidence: an entry of the record');
+      const node = Math.floor(index / height);
+      const sibling = level[node % 2 === 0 ? node + 1 : node - 1];
+      if (sibling !== undefined) paths[at]?.push(sibling);
+    });
+    const above: Uint8Array[] = [];
+    for (let node = 0; node < level.length; node += 2) {
+      const [left, right] = [level[node] as Uint8Array, level[node + 1]];
+      above.push(right === undefined ? left : nodeHash(left, right));
     }
+    level = above;
+    height *= 2;
   }
-  return path;
+  return paths;
 }
 
 /** Binds a record's rows to its inputs. @param rawSalt of `Salts.rawSalt`. @param recordHash 32 bytes, of the journal. */
@@ -148,7 +160,7 @@ export function rawCommitment(rawSalt: Uint8Array, recordHash: Uint8Array): Uint
 }
 
 /** One leaf of the log: one journal record. */
-interface RecordLeaf {
+export interface RecordLeaf {
   readonly sequence: number;
   readonly epoch: number;
   readonly timeNs: bigint;

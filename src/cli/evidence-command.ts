@@ -1,0 +1,218 @@
+/**
+ * `ringbook evidence`: certifies log keys with the venue key, and verifies the evidence of an order offline (EVD-01, EVD-11).
+ */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readBase64 } from '../evidence/base64.ts';
+import { EVIDENCE_BYTES_MAX } from '../evidence/evidence-file.ts';
+import { NOTE_TYPE, type NoteSigner, readVkey, signNote, type VerifierKey } from '../evidence/notes.ts';
+import { certificateText, keyEndText, readKeyRequest, readSize } from '../evidence/venue-notes.ts';
+import { type VerifyOptions, verifyEvidence } from '../evidence/verify-evidence.ts';
+import { CliError, type Command, EXIT, type ExitCode, parseOptions, usageError } from './command.ts';
+import { loadSigner } from './evidence-keys.ts';
+
+const NS_PER_MS = 1_000_000n;
+const CERTIFIED_DAYS = 400;
+const DAY_MS = 86_400_000;
+const SMALL_FILE_BYTES_MAX = 65_536;
+
+/** The text of a small file. @throws CliError 2 when it cannot be read. */
+function smallFile(path: string): string {
+  return new TextDecoder().decode(bytesOf(path, SMALL_FILE_BYTES_MAX));
+}
+
+function bytesOf(path: string, bytesMax: number): Uint8Array {
+  try {
+    const { size } = statSync(path);
+    // One byte above the bound is enough to be refused.
+    if (size > bytesMax) throw new CliError(EXIT.unreadable, `${path} has ${size} bytes, more than ${bytesMax}`);
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(EXIT.unreadable, `${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function write(text: string, path: string | undefined): void {
+  if (path === undefined) process.stdout.write(text);
+  else writeFileSync(path, text, { flag: 'wx' });
+}
+
+/** A verifier key, as it is or in a file. @throws CliError 64. */
+function vkeyOf(text: string, option: string): VerifierKey {
+  const key = readVkey(text) ?? readVkey(fileTextOrEmpty(text));
+  if (key === null)
+    throw usageError(`${option} takes a verifier key, name+id+base64, or a file with one, not "${text}"`);
+  return key;
+}
+
+function fileTextOrEmpty(path: string): string {
+  try {
+    return smallFile(path).trim();
+  } catch {
+    return '';
+  }
+}
+
+// certify
+
+const CERTIFY_OPTIONS = {
+  key: { type: 'string' },
+  from: { type: 'string' },
+  until: { type: 'string' },
+  end: { type: 'string' },
+  size: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+function timeOption(text: string | undefined, option: string, otherwiseMs: number): bigint {
+  if (text === undefined) return BigInt(otherwiseMs) * NS_PER_MS;
+  const ms = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw usageError(`${option} takes a time like 2026-11-27T00:00:00Z, not "${text}"`);
+  return BigInt(ms) * NS_PER_MS;
+}
+
+function certify(argv: readonly string[]): ExitCode {
+  const { values, positionals } = parseOptions(argv, CERTIFY_OPTIONS);
+  if (values.key === undefined) throw usageError('--key is missing: the file of the venue key');
+  const venue = loadSigner(values.key);
+  if (values.end !== undefined) {
+    if (positionals.length > 0) throw usageError('--end takes the verifier key that ends, and no request');
+    write(endNote(venue, values.end, values.size), values.out);
+    return EXIT.done;
+  }
+  const [path, ...more] = positionals;
+  if (path === undefined || more.length > 0)
+    throw usageError('certify takes one request, which "keygen --log" printed');
+  const request = readKeyRequest(smallFile(path));
+  if (request === null) throw new CliError(EXIT.unreadable, `${path} is no request of "ringbook keygen --log"`);
+  if (request.origin !== venue.key.name) {
+    throw new CliError(EXIT.fault, `the request is for ${request.origin}, and the venue key is of ${venue.key.name}`);
+  }
+  if (request.key.id === venue.key.id) throw new CliError(EXIT.fault, 'the venue key certifies other keys, not itself');
+  const now = Math.floor(Date.now() / 1_000) * 1_000;
+  const fromNs = timeOption(values.from, '--from', now);
+  const untilNs = timeOption(values.until, '--until', Number(fromNs / NS_PER_MS) + CERTIFIED_DAYS * DAY_MS);
+  if (fromNs >= untilNs) throw usageError('--until is behind --from');
+  write(signNote(certificateText({ ...request, fromNs, untilNs }), venue), values.out);
+  return EXIT.done;
+}
+
+function endNote(venue: NoteSigner, vkey: string, sizeText: string | undefined): string {
+  const key = vkeyOf(vkey, '--end');
+  const size = readSize(sizeText ?? '');
+  if (size === null) throw usageError('--size is missing: the size of the last head of the key that holds');
+  if (key.name !== venue.key.name)
+    throw usageError(`the key is of ${key.name}, and the venue key of ${venue.key.name}`);
+  return signNote(keyEndText({ origin: venue.key.name, key, size }), venue);
+}
+
+// verify
+
+const VERIFY_OPTIONS = {
+  'venue-key': { type: 'string' },
+  witness: { type: 'string', multiple: true },
+  quorum: { type: 'string', default: '0' },
+  head: { type: 'string', multiple: true },
+  consistency: { type: 'string', multiple: true },
+  end: { type: 'string', multiple: true },
+  complete: { type: 'boolean', default: false },
+  'rp-id': { type: 'string' },
+  origin: { type: 'string', multiple: true },
+} as const;
+
+async function verify(argv: readonly string[]): Promise<ExitCode> {
+  const { values, positionals } = parseOptions(argv, VERIFY_OPTIONS);
+  const [path, ...more] = positionals;
+  if (path === undefined || more.length > 0) throw usageError('verify takes one file of evidence');
+  if (values['venue-key'] === undefined) throw usageError('--venue-key is missing: the verifier key that you pinned');
+  const venueKey = vkeyOf(values['venue-key'], '--venue-key');
+  if (venueKey.type !== NOTE_TYPE.ed25519) throw usageError('--venue-key is the key of a witness');
+  const witnesses = (values.witness ?? []).map((text) => vkeyOf(text, '--witness'));
+  if (witnesses.some(({ type }) => type !== NOTE_TYPE.cosignature)) {
+    throw usageError('--witness takes the verifier key of a cosigner, of type 0x04');
+  }
+  const quorum = readSize(values.quorum);
+  if (quorum === null) throw usageError(`--quorum takes a number, not "${values.quorum}"`);
+  const { verifyCoSignature } = await import('../crypto/co-signature.ts');
+  const policy = policyOf(values['rp-id'], values.origin);
+  const verdict = verifyEvidence(bytesOf(path, EVIDENCE_BYTES_MAX), {
+    venueKey,
+    witnesses,
+    quorum,
+    heads: headsOf(values.head ?? [], values.consistency ?? []),
+    ends: (values.end ?? []).map(smallFile),
+    isComplete: values.complete,
+    verifyCoSignature: (signer, text) => verifyCoSignature(signer, text, policy),
+  });
+  switch (verdict.kind) {
+    case 'true':
+      process.stdout.write(`${verdict.sentence}\n`);
+      return EXIT.done;
+    case 'wrong':
+      process.stdout.write(`false, by check ${verdict.check}: ${verdict.reason}\n`);
+      return EXIT.fault;
+    case 'unreadable':
+      process.stdout.write(`unreadable: ${verdict.reason}\n`);
+      return EXIT.unreadable;
+  }
+}
+
+function policyOf(
+  rpId: string | undefined,
+  origins: readonly string[] | undefined,
+): { readonly rpId: string; readonly origins: readonly string[] } | null {
+  if ((rpId === undefined) !== (origins === undefined)) throw usageError('--rp-id and --origin go together');
+  return rpId === undefined || origins === undefined ? null : { rpId, origins };
+}
+
+/** The n-th file of --consistency is the proof between the file and the n-th head; "-" for none. */
+function headsOf(heads: readonly string[], proofs: readonly string[]): VerifyOptions['heads'] {
+  if (proofs.length > heads.length) throw usageError('--consistency is given once at most for each --head');
+  return heads.map((path, at) => {
+    const proof = proofs[at] ?? '-';
+    return { note: smallFile(path), proof: proof === '-' ? null : proofOf(proof) };
+  });
+}
+
+/** The reply of `GET /evidence/consistency`. */
+function proofOf(path: string): readonly Uint8Array[] {
+  try {
+    const { proof } = JSON.parse(smallFile(path)) as { readonly proof: readonly string[] };
+    const hashes = proof.map(readBase64);
+    if (hashes.every((hash) => hash !== null)) return hashes;
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+  }
+  throw new CliError(EXIT.unreadable, `${path} is no answer of GET /evidence/consistency`);
+}
+
+export const evidenceCommand: Command = {
+  name: 'evidence',
+  summary: 'certify log keys; verify the evidence of an order',
+  help: `usage: ringbook evidence verify FILE --venue-key VKEY [--witness VKEY]… [--quorum N] [--head FILE]… [options]
+       ringbook evidence certify REQUEST --key FILE [--from TIME] [--until TIME] [--out FILE]
+       ringbook evidence certify --end VKEY --size N --key FILE [--out FILE]
+
+verify says, offline, what a file proves: exit code 0 and a sentence; 1 when it is false; 2 when it cannot be read.
+  --venue-key VKEY     the verifier key of the venue that you pinned, or a file with it
+  --witness VKEY       a witness whose cosignature counts; --quorum N of them must have signed
+  --head FILE          a head of the same log that you have; of another size it is compared with
+  --consistency FILE   the answer of GET /evidence/consistency for the head at the same place, "-" for none
+  --end FILE           an end of a key that you know of
+  --complete           no row of the user between the first and the last of the order may be missing
+  --rp-id NAME --origin URL   those of the venue, for co-signers with WebAuthn
+
+certify signs the request of a log key with the venue key; the certificate goes into the configuration of the node.
+  --from, --until TIME   when its heads hold  (default: now, and 400 days later)
+  --end VKEY --size N    the key ends: its heads above this size are void
+
+example:
+  ringbook evidence certify log.request --key venue.key --out log.certificate
+`,
+  async run(argv) {
+    const [verb, ...rest] = argv;
+    if (verb === 'certify') return certify(rest);
+    if (verb === 'verify') return verify(rest);
+    throw usageError('evidence has "verify" and "certify"');
+  },
+};
