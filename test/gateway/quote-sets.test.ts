@@ -10,7 +10,7 @@ import type { QuoteSetRequest, SignedQuoteSet } from '../../src/codec/order-acti
 import { quoteSetFault } from '../../src/codec/order-rules.ts';
 import { notional18, quantity18 } from '../../src/core/arithmetic.ts';
 import { USD } from '../../src/core/ids.ts';
-import { ORDER_FLAG, QUOTE_CHANGE, ROLLBACK_REASON, SIDE, type Side } from '../../src/core/order-terms.ts';
+import { ORDER_FLAG, QUOTE_CHANGE, ROLLBACK_REASON, SIDE, type Side, TRIGGER } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE, type Reject, reject } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
@@ -371,6 +371,25 @@ suite('what quote sets hold', () => {
     assert.equal(world.held(ALICE, USD) + world.held(ALICE, BASE), 0n);
     assert.equal(world.answers[0]?.refusal?.code, 'REQUEST_TOO_OLD');
     assert.equal(world.manager.openOrders(ALICE), 0);
+  });
+
+  test('QTE-07: an entry of which nothing is left after a rollback has a quantity of 0, as every limit order has one', () => {
+    const world = new World();
+    mustPass(world.send([[200_000, 10]], []));
+    world.settle();
+    world.trade(0, 10);
+    world.settle();
+    const { sequence: order } = [...world.entries.values()][0] ?? assert.fail('it is an entry');
+    const { marketIndex } = MARKET;
+    const reasons = { makerReason: ROLLBACK_REASON.pricingFailure, takerReason: ROLLBACK_REASON.counterpartyAtFault };
+    world.manager.onFillRolledBack({ marketIndex, tradeId: world.tradeId, timeNs: NOW, ...reasons });
+    // The node had reduced it to what was filled then.
+    const figures = { price: 200_000 as RawPrice, quantity: 0 as RawQuantity, timestampNs: NOW, isRest: true };
+    const trigger = { triggerKind: TRIGGER.none, triggerPrice: 0 as RawPrice, requestId: 0 };
+    world.manager.onReplaced({ marketIndex, sequence: world.nextSequence, timeNs: NOW, order, ...figures, ...trigger });
+    const { quantity, limit_price, confirmed_filled_quantity } =
+      world.record(ALICE, 'mm:1') ?? assert.fail('it is known');
+    assert.deepEqual([quantity, limit_price, confirmed_filled_quantity], ['0', '2000', '0']);
   });
 
   test('QTE-01: nothing rests without its hold, whatever is on its way, matched unseen or undone', () => {

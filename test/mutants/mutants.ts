@@ -1898,6 +1898,12 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'an entry of which every fill was undone is read with a quantity',
+    site: 'entry-without-quantity',
+    change: assigns('order.quantity === 0'),
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
     breaks: 'a freeze that a market has ended is over, whatever row of clearing comes later',
     site: 'protection-end-of-a-freeze-seen',
     change: swap(/Math\.max\(known\.endedTrip, row\.endedTrip\)/, 'row.endedTrip'),

@@ -31,7 +31,7 @@ import type { CreditsAndLiabilities } from '../../src/gateway/orders/balances/in
 import { isLiquidatable } from '../../src/risk/account.ts';
 import { human } from '../contract/order-fold.ts';
 import type { SimulatedNode } from '../support/simulated-node.ts';
-import type { Listener, Listeners, ReceivedOrder } from './listening.ts';
+import { keyOf, type Listener, type Listeners, type ReceivedOrder } from './listening.ts';
 import { MARKETS, USERS } from './people.ts';
 import type { Readers } from './reading.ts';
 import { nameOf, pooledOf, TOKENS } from './vaults.ts';
@@ -254,7 +254,8 @@ function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
   for (const [id, { wasCreated, end }] of listener.orders) if (wasCreated && end === null) open.add(id);
   const live = new Set<string>();
   for (const market of node.clearing.ledger.markets) {
-    for (const row of market.orders.rows()) if (row.user === listener.user) live.add(row.orderId);
+    for (const row of market.orders.rows())
+      if (row.user === listener.user) live.add(keyOf(row.orderId, market.definition.assetId));
   }
   assert.deepEqual([...open].sort(), [...live].sort(), 'open orders by events are those that live');
   listener.touched.clear();
@@ -270,11 +271,11 @@ function lineOf(received: ReceivedOrder): readonly string[] {
   return [status, human(confirmed, QUANTITY_DECIMALS), ...figures];
 }
 
-function recordOf(node: SimulatedNode, { user, orders }: Listener, id: string): readonly string[] {
-  const plan = orders.get(id)?.plan;
+function recordOf(node: SimulatedNode, { user, orders }: Listener, key: string): readonly string[] {
+  const plan = orders.get(key)?.plan;
   assert.ok(plan !== undefined);
-  const found = node.gateway.queries.order(user, plan.market, id as OrderId);
-  assert.ok(found.ok, `${id} can be read`);
+  const found = node.gateway.queries.order(user, plan.market, plan.id as OrderId);
+  assert.ok(found.ok, `${key} can be read`);
   const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
   return [status, filled, ...(plan.wish.market === undefined ? [String(price), String(quantity)] : [])];
 }
@@ -354,7 +355,7 @@ export function reread(node: SimulatedNode, listeners: Listeners): void {
       rereadAccount(node, listener, Number(index));
     }
     learnEntries(node, listener);
-    for (const [id, received] of orders) if (!rereadOrder(node, user, id, received)) orders.delete(id);
+    for (const [key, received] of orders) if (!rereadOrder(node, user, received)) orders.delete(key);
   }
   for (const row of node.gateway.withdrawals.all()) {
     if (row.status === 'executed') listeners.of(row.user).withdrawalChanged(row);
@@ -391,8 +392,9 @@ export function rereadAccount(node: SimulatedNode, listener: Listener, index: nu
 }
 
 /** @returns whether it lives. */
-function rereadOrder(node: SimulatedNode, user: UserId, id: string, received: ReceivedOrder): boolean {
-  const found = node.gateway.queries.order(user, received.plan.market, id as OrderId);
+function rereadOrder(node: SimulatedNode, user: UserId, received: ReceivedOrder): boolean {
+  const { market, id } = received.plan;
+  const found = node.gateway.queries.order(user, market, id as OrderId);
   if (!found.ok) return false;
   const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
   received.wasCreated = true;

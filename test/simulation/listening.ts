@@ -44,6 +44,7 @@ export interface ReceivedOrder {
 /** What one user believes. */
 export class Listener {
   readonly user: UserId;
+  /** By `keyOf`. */
   readonly orders: Map<string, ReceivedOrder> = new Map();
   /** Ids with an event since the last look. */
   readonly touched: Set<string> = new Set();
@@ -78,10 +79,11 @@ export class Listener {
 
   /** Before any event of it. */
   sent(plan: OrderPlan, place: ReceivedOrder['place']): void {
-    if (this.orders.has(plan.id)) return;
+    const key = keyOf(plan.id, plan.market);
+    if (this.orders.has(key)) return;
     const { price = 0, quantity = 0, market, above, below } = plan.wish;
     const base = market !== undefined && 'base' in market ? market.base : quantity;
-    this.orders.set(plan.id, {
+    this.orders.set(key, {
       plan,
       place,
       price,
@@ -97,9 +99,10 @@ export class Listener {
   orderEvent(event: BookEvent): void {
     const id = String(event.orderId);
     if (event.kind.endsWith('Failed') || event.kind === 'QuoteSetApplied' || event.kind === 'QuoteSetEnded') return;
+    const key = keyOf(id, event.assetId);
     if (event.kind === 'Created' && (isOfNode(id) || event.isEntry === true)) this.sent(nodePlan(id, event.text), null);
-    this.touched.add(id);
-    const order = must(this.orders.get(id), `an event about an order that was sent: ${id}`);
+    this.touched.add(key);
+    const order = must(this.orders.get(key), `an event about an order that was sent: ${id}`);
     assert.equal(order.end, null, `nothing is told of ${id} after its end, but ${event.kind} is`);
     switch (event.kind) {
       case 'Created':
@@ -147,9 +150,10 @@ export class Listener {
       this.#deleveraged(trade);
       return;
     }
-    this.touched.add(id);
+    const key = keyOf(id, trade.assetId);
+    this.touched.add(key);
     const side = `${trade.assetId} ${trade.tradeId} ${trade.isMaker}`;
-    const order = must(this.orders.get(id), `a trade of an order that was sent: ${id}`);
+    const order = must(this.orders.get(key), `a trade of an order that was sent: ${id}`);
     if (trade.status === 'Pending') {
       assert.equal(this.#open.has(side) || this.confirmed.has(side), false, `a side is pending once: ${side}`);
       this.#open.set(side, trade);
@@ -218,6 +222,11 @@ export class Listener {
   credit(account: number, asset: AssetId, amount: bigint): void {
     add(this.owned, `${account} ${asset}`, amount);
   }
+}
+
+/** An id of the node is one of its market: another market may give the same (AMB-08). */
+export function keyOf(id: string, market: AssetId): string {
+  return isOfNode(id) ? `${id} ${market}` : id;
 }
 
 /** Whether the node made the order: no client can send one with such an id. */

@@ -198,11 +198,16 @@ function setIdOf(orderId: OrderId): string {
 
 type Size = Pick<OrderReply, 'limit_price' | 'quantity' | 'amount' | 'max_sellable_amount' | 'max_sellable_quantity'>;
 
-/** Which figures are set follows from the kind; 0 stands for none (wire.md 7.9). */
+/**
+ * Which figures are set follows from the kind; of a market order 0 stands for none (wire.md 7.9). An entry of a quote set of which
+ * every fill was undone after its price had left the set has a total of 0.
+ */
 function sizeOf({ priceDecimals, quantityDecimals }: MarketDefinition, order: Recorded): Size {
   const { kind, amount } = order;
   const isQuote = kind === ORDER_KIND.marketQuote;
-  const quantity = order.quantity === 0 ? null : formatRaw(order.quantity, quantityDecimals);
+  // mutant: entry-without-quantity
+  const isUnset = order.quantity === 0 && kind !== ORDER_KIND.limit;
+  const quantity = isUnset ? null : formatRaw(order.quantity, quantityDecimals);
   const quoteAmount = amount === 0 ? null : formatRaw(amount, quantityDecimals);
   return {
     limit_price: kind === ORDER_KIND.limit ? formatRaw(order.price, priceDecimals) : null,
