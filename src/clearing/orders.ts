@@ -261,7 +261,7 @@ export function applyReplaced(state: ClearingState, market: ClearingMarket, inpu
   // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
   const isWhole = row.activatedQuantity !== 0 && row.activatedQuantity === input.quantity;
   if (isWhole) unlinkChild(market, order.index);
-  const total = (input.isRest ? row.filledQuantity + input.quantity : input.quantity) as RawQuantity;
+  const total = (input.isCut ? row.quantity - input.quantity : input.quantity) as RawQuantity;
   const enabledQuantity = enabledQuantityOf(market, row, total);
   changeOrder(state, order, (changed) => {
     changed.price = input.price;

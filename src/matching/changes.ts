@@ -57,6 +57,7 @@ export function replaceOrder(at: ChangePlace, index: number, command: ReplaceCom
   else if (isOlder || (isSameTimestamp && !isSame(book, index, waiting, command))) refuse(REJECT_CODE.REQUEST_TOO_OLD);
   else if (isSameTimestamp || isNoReduction(book, index, waiting, command))
     events.replaceUnchanged(command.requestId, orders.sequenceOf(index));
+  else if (book.quoteSets.of(index) !== null) cutEntry(at, index, command);
   else if (command.isNodeMade && waiting !== null && waiting.released > 0) cutGrowing(at, index, waiting, command);
   else if (exceedsChangeable(at.triggers, waiting, command)) refuse(REJECT_CODE.INVALID_ORDER);
   else if (waiting === null) changeResting(at, index, command);
@@ -227,6 +228,24 @@ function changeGrowing(at: ChangePlace, index: number, waiting: Waiting, command
   if (moves) reenter(book, index);
 }
 
+/**
+ * The node takes resting lots off an entry of a quote set. Never more: its total is never below what is filled, as the total that
+ * clearing and gateway have may be lower by fills that are undone, of which the market does not know yet (QTE-07).
+ */
+function cutEntry(at: ChangePlace, index: number, command: ReplaceCommand): void {
+  const { book } = at;
+  const { orders } = book;
+  const total = orders.quantityOf(index);
+  const rests = orders.remaining(index);
+  // mutant: entry-cut-to-what-is-filled
+  const lots = Math.min(total - command.quantity, rests);
+  if (lots === rests) book.takeOff(index);
+  const sequence = apply(book, index, command, { price: orders.priceOf(index), quantity: total - lots });
+  publishReplaced(at, index, sequence, command, lots, true);
+  if (lots === rests) complete(at, index, command.requestId);
+  else resize(book, index, -lots);
+}
+
 /** The node takes resting lots off a child that may be released further (MON-09), and so lowers its total and what is enabled. */
 function cutGrowing(at: ChangePlace, index: number, waiting: Waiting, command: ReplaceCommand): void {
   const { book, triggers, events } = at;
@@ -273,24 +292,24 @@ function publishReplaced(
   index: number,
   sequence: Sequence,
   command: ReplaceCommand,
-  total: number,
+  quantity: number,
+  isCut = false,
 ): void {
   const { orders } = book;
   const waiting = orders.hasMark(index, MARK.waits) ? triggers.of(index) : null;
   const trigger = waiting === null || triggers.hasFired(waiting) ? null : waiting;
-  const isRest = book.quoteSets.of(index) !== null;
   events.replaced(
     sequence,
     orders.sequenceOf(index),
     orders.priorityOf(index),
     orders.priceOf(index),
-    isRest ? Math.max(0, total - orders.filledOf(index)) : total,
+    quantity,
     command.timestampHigh,
     command.timestampLow,
     command.requestId,
     trigger?.kind ?? TRIGGER.none,
     trigger?.price ?? 0,
-    isRest,
+    isCut,
   );
 }
 

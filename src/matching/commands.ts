@@ -435,7 +435,7 @@ export interface MarketEvents {
    * A replace was applied. Fills at the new price follow. The priority is unchanged when the order keeps its queue
    * place (AMB-19). The trigger is the current one while the order waits for it, else none and 0. `requestId` is 0
    * without a client request: a child lost what its cancelled parent can no longer activate (AMB-29), or a reduce-only order
-   * is cut to its room when it comes or is released (MON-09). `isRest`, of an entry of a quote set: the quantity is what rests.
+   * is cut to its room when it comes or is released (MON-09). `isCut`, of an entry of a quote set: the quantity is what was taken off it.
    */
   replaced(
     sequence: Sequence,
@@ -448,7 +448,7 @@ export interface MarketEvents {
     requestId: number,
     triggerKind: TriggerKind,
     triggerPrice: number,
-    isRest: boolean,
+    isCut: boolean,
   ): void;
   /** The same replace again: a success that changes nothing (AMB-21). */
   replaceUnchanged(requestId: number, order: Sequence): void;

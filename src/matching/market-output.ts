@@ -252,7 +252,7 @@ export class MarketOutput implements MarketEvents {
     requestId: number,
     triggerKind: TriggerKind,
     triggerPrice: number,
-    isRest: boolean,
+    isCut: boolean,
   ): void {
     this.#count(sequence);
     for (const publication of this.#listeners) {
@@ -269,7 +269,7 @@ export class MarketOutput implements MarketEvents {
       OrderReplaced.setTriggerPrice(v, at, triggerPrice);
       OrderReplaced.setTriggerKind(v, at, triggerKind);
       OrderReplaced.setMarketIndex(v, at, this.#marketIndex);
-      OrderReplaced.setIsRest(v, at, isRest);
+      OrderReplaced.setIsCut(v, at, isCut);
       publication.commit();
     }
     if (requestId !== 0) this.#ack(requestId, { order, sequence, code: 0, isAdmission: false });

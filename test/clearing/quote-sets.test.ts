@@ -279,11 +279,34 @@ suite('quote sets in clearing', () => {
     assert.equal(of.setsVerified, 1, 'the verdict is durable');
   });
 
-  test('QTE-06: entries that the set takes away end as cancelled, and an auto-reduction says what rests', () => {
+  test('QTE-07: an entry that the node cuts after a fill of it was undone keeps what the market still counts as filled', () => {
+    const of = world();
+    const entry = bid(of, 5);
+    const taker = sell(of);
+    of.match(entry, taker, 1);
+    of.send({
+      kind: 'fault',
+      request: of.request(),
+      fault: { party: 'taker', reason: R.staleMatch, asset: null, skip: 0, count: 1 },
+    });
+    assert.equal(effectsOf(of.match(entry, taker, 3), 'fillRolledBack').length, 1);
+    // Of the market 4 are filled and 1 rests: the node takes that off, and the order is over for it.
+    of.replace(entry, { quantity: 1 as never, isCut: true });
+    of.end(entry, ORDER_END.filled);
+    assert.deepEqual([of.order(entry)?.quantity, of.order(entry)?.filledQuantity], [4, 1], 'it may come back');
+    // It hears of the rollback.
+    of.send({ kind: 'restored', ...of.next(), order: entry, prioritySequence: entry });
+    assert.equal(effectsOf(of.match(entry, sell(of), 3), 'fillConfirmed').length, 1);
+    assert.equal(of.order(entry), undefined, 'it is filled');
+  });
+
+  test('QTE-06: entries that the set takes away end as cancelled, and an auto-reduction says what it takes off', () => {
     const of = world();
     const entry = bid(of, 5);
     of.match(entry, sell(of), 1);
-    of.replace(entry, { quantity: 2 as never, isRest: true });
+    of.replace(entry, { quantity: 1 as never, isCut: true });
+    assert.equal(of.order(entry)?.quantity, 4);
+    of.replace(entry, { quantity: 1 as never, isCut: true });
     assert.equal(of.order(entry)?.quantity, 3);
     apply(of, { revisionNs: T0 + 2n, bids: [], asks: [], changes: [['left', BID, PRICE, 2, entry]], lastNumber: 1 });
     assert.equal(of.finished(entry)?.end, ORDER_END.userRequested);

@@ -140,7 +140,7 @@ class SlowMarket {
   #move(order: Sequence, to: Waiting): void {
     const { prioritySequence, quantity, timestampNs, price } = this.#live(order).row;
     const trigger = { triggerKind: to.kind, triggerPrice: to.price as RawPrice };
-    const terms = { order, prioritySequence, quantity, timestampNs, price, ...trigger, isRest: false };
+    const terms = { order, prioritySequence, quantity, timestampNs, price, ...trigger, isCut: false };
     this.#tell({ kind: 'replaced', ...this.#world.next(), ...terms });
     const was = this.#plain.get(order);
     if (was?.kind === to.kind && was.price === to.price) return;

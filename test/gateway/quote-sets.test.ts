@@ -383,8 +383,8 @@ suite('what quote sets hold', () => {
     const { marketIndex } = MARKET;
     const reasons = { makerReason: ROLLBACK_REASON.pricingFailure, takerReason: ROLLBACK_REASON.counterpartyAtFault };
     world.manager.onFillRolledBack({ marketIndex, tradeId: world.tradeId, timeNs: NOW, ...reasons });
-    // The node had reduced it to what was filled then.
-    const figures = { price: 200_000 as RawPrice, quantity: 0 as RawQuantity, timestampNs: NOW, isRest: true };
+    // The node had taken off all that rested then.
+    const figures = { price: 200_000 as RawPrice, quantity: 10 as RawQuantity, timestampNs: NOW, isCut: true };
     const trigger = { triggerKind: TRIGGER.none, triggerPrice: 0 as RawPrice, requestId: 0 };
     world.manager.onReplaced({ marketIndex, sequence: world.nextSequence, timeNs: NOW, order, ...figures, ...trigger });
     const { quantity, limit_price, confirmed_filled_quantity } =

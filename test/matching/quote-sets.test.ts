@@ -320,6 +320,37 @@ suite('quote sets', () => {
     }
   });
 
+  test('QTE-07: the node takes off an entry what rests at most: what is filled stays its total, and comes back where the fill is undone', () => {
+    const { counterpartyAtFault, insufficientInventory, insufficientMargin } = ROLLBACK_REASON;
+    for (const [to, taken] of [
+      [4, 1],
+      [2, 2],
+      [1, 2],
+    ] as const) {
+      for (const isAtFault of [false, true]) {
+        const fixture = started();
+        const [fill] = only(fixture.sell('s', 3, 100, { user: 'eve' }), 'matched');
+        const cut = fixture.replace('mm:1', { quantity: to, isNodeMade: true });
+        assert.deepEqual(
+          only(cut, 'replaced').map((told) => [told[2], told[5]]),
+          [[2, taken]],
+          'the lots that were taken off',
+        );
+        assert.deepEqual(ends(cut), taken === 2 ? [[2, 'Filled', 0]] : []);
+        const undone = isAtFault
+          ? fixture.rollback(fill, insufficientMargin, counterpartyAtFault)
+          : fixture.rollback(fill, counterpartyAtFault, insufficientInventory);
+        const rests = isAtFault ? [] : [[100, 5 - taken]];
+        assert.deepEqual(
+          fixture.levels(BUY).filter(([price]) => price === 100),
+          rests,
+          `${to} ${isAtFault}`,
+        );
+        assert.equal(ends(undone).length, 1, 'the side at fault');
+      }
+    }
+  });
+
   test('QTE-07: an entry with a pending cancel ends when its fill is rolled back, whatever became of its set meanwhile', () => {
     const { counterpartyAtFault, insufficientInventory } = ROLLBACK_REASON;
     for (const isReplaced of [false, true]) {

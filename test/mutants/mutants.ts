@@ -1898,6 +1898,12 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'the node cuts no entry below what its market counts as filled',
+    site: 'entry-cut-to-what-is-filled',
+    change: assigns('total - command.quantity'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
     breaks: 'an entry of which every fill was undone is read with a quantity',
     site: 'entry-without-quantity',
     change: assigns('order.quantity === 0'),

@@ -214,7 +214,7 @@ export class ClearingWorld {
       timestampNs: this.nowNs,
       triggerKind: TRIGGER.none,
       triggerPrice: 0 as RawPrice,
-      isRest: false,
+      isCut: false,
       ...more,
     };
     return this.send(input);

@@ -2491,12 +2491,12 @@ export interface OrderReplacedFields {
   readonly triggerPrice: RawPrice;
   readonly marketIndex: number;
   readonly triggerKind: TriggerKind;
-  readonly isRest: boolean;
+  readonly isCut: boolean;
 }
 
 /**
- * The values now in force; the trigger while the order waits for one, else 0. `is_rest`, of an entry of a quote set: `quantity` is what
- * rests, and its total is what of it is filled and that, in each receiver's own count.
+ * The values now in force; the trigger while the order waits for one, else 0. `is_cut`, of an entry of a quote set: `quantity` lots
+ * were taken off what rests of it, and so off its total in each receiver's own count: a fill that is undone meanwhile changes none of them.
  */
 export const OrderReplaced = {
   typeId: 13,
@@ -2559,8 +2559,8 @@ export const OrderReplaced = {
   setTriggerKind: (v: Views, at: number, value: number): void => {
     v.u8[at + 76] = value;
   },
-  isRest: (v: Views, at: number): boolean => v.u8[at + 77] !== 0,
-  setIsRest: (v: Views, at: number, value: boolean): void => {
+  isCut: (v: Views, at: number): boolean => v.u8[at + 77] !== 0,
+  setIsCut: (v: Views, at: number, value: boolean): void => {
     v.u8[at + 77] = value ? 1 : 0;
   },
   read: (v: Views, at: number): OrderReplacedFields => ({
@@ -2576,7 +2576,7 @@ export const OrderReplaced = {
     triggerPrice: v.f64[(at + 64) >>> 3] as RawPrice,
     marketIndex: v.u32[(at + 72) >>> 2] as number,
     triggerKind: v.u8[at + 76] as TriggerKind,
-    isRest: v.u8[at + 77] !== 0,
+    isCut: v.u8[at + 77] !== 0,
   }),
   write: (v: Views, at: number, fields: Omit<OrderReplacedFields, 'kind'>): void => {
     v.f64[at >>> 3] = fields.sequence;
@@ -2590,7 +2590,7 @@ export const OrderReplaced = {
     v.f64[(at + 64) >>> 3] = fields.triggerPrice;
     v.u32[(at + 72) >>> 2] = fields.marketIndex;
     v.u8[at + 76] = fields.triggerKind;
-    v.u8[at + 77] = fields.isRest ? 1 : 0;
+    v.u8[at + 77] = fields.isCut ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 80),

@@ -288,8 +288,8 @@ export class OrderBookView {
 
   replaced(market: MarketSlot, event: ReplacedEvent, isAmended = false): void {
     const order = must(this.#find(market, event), 'a replaced order is in memory');
-    // Of an entry of a quote set the market publishes what rests (QTE-06).
-    const total = (event.isRest ? filledOf(order) + event.quantity : event.quantity) as RawQuantity;
+    // Of an entry of a quote set the market publishes what it has taken off (QTE-06).
+    const total = (event.isCut ? order.quantity - event.quantity : event.quantity) as RawQuantity;
     this.#growWith(order, total);
     order.price = event.price;
     order.quantity = total;

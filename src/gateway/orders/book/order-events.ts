@@ -139,7 +139,7 @@ export interface ReplacedEvent extends MarketEvent {
   readonly price: RawPrice;
   readonly quantity: RawQuantity;
   /** Of an entry of a quote set: the quantity is what rests. */
-  readonly isRest?: boolean;
+  readonly isCut?: boolean;
   /** In force while the order waits for it, else none and 0. */
   readonly triggerKind: TriggerKind;
   readonly triggerPrice: RawPrice;
