@@ -1,10 +1,11 @@
 /**
  * Frames of market data as FlatBuffers (schemas/market-data.fbs, BMD-01), read into what their text form gives.
  *
- *   bytes ─▶ tables by slots ─▶ raw integers of the book, with the decimals of the market ─▶ the values of the feed
+ *   message ─▶ frames, each behind its length ─▶ tables by slots ─▶ raw integers of the book, with the decimals of the market
+ *           ─▶ the values of the feed
  *
  * Slots that this reader does not have are passed over: fields are only ever added. A read outside of the frame throws a
- * RangeError of the DataView, which `readBinaryFrame` gives as INVALID_RESPONSE.
+ * RangeError of the DataView, which `readBinaryMessage` gives as INVALID_RESPONSE.
  */
 import type { BookDecimals } from '../core/arithmetic.ts';
 import { formatScaled } from '../core/decimal.ts';
@@ -37,18 +38,27 @@ export type BinaryData =
   | { readonly channel: 'trades'; readonly data: readonly PublicTrade[] }
   | { readonly channel: 'ticker'; readonly data: Ticker };
 
-/** The slots of schemas/market-data.fbs, by table; a union has two. */
-const FRAME = { kind: 0, sequence: 1, timestampNs: 2, assetId: 3, dataType: 4, data: 5 } as const;
-const DEPTH = { bids: 0, asks: 1, sequenceNumber: 2, more: 3, hasChecksum: 4, checksum: 5 } as const;
-const BBO = { bid: 0, ask: 1, sequenceNumber: 2 } as const;
-const TRADES = { trades: 0 } as const;
+/** The slots of schemas/market-data.fbs, by table. */
+const FRAME = { head: 0, assetId: 1, bids: 2, asks: 3, wideBids: 4, wideAsks: 5, trades: 6, ticker: 7 } as const;
 const TICKER = {
   ...{ lastPrice: 0, hasDay: 1, open: 2, high: 3, low: 4, volume: 5, priceChange: 6, changeMilliPercent: 7 },
   ...{ timestampNs: 8, bid: 9, ask: 10, markPrice: 11, indexPrice: 12 },
   ...{ interestLong: 13, interestShort: 14, interestNs: 15 },
 } as const;
 const TRADE = { tradeId: 0, price: 8, quantity: 16, timestampNs: 24, buyerIsMaker: 32 } as const;
-const LEVEL_BYTES = 16;
+const HEAD = {
+  sequence: 0,
+  timestampNs: 8,
+  sequenceNumber: 16,
+  checksum: 24,
+  asset: 28,
+  channel: 30,
+  flags: 31,
+} as const;
+const FLAG = { snapshot: 1, checksum: 2, token: 4 } as const;
+const LENGTH_BYTES = 4;
+const LEVEL_BYTES = 8;
+const WIDE_LEVEL_BYTES = 16;
 const TRADE_BYTES = 40;
 const VTABLE_HEAD_BYTES = 4;
 /** `change_milli_percent` has three decimals. */
@@ -57,69 +67,97 @@ const PERCENT_DECIMALS = 3;
 const BRACE = 0x7b;
 const utf8 = new TextDecoder();
 
-/** Whether a frame is one of these: JSON text begins with `{`, which is the low byte of no multiple of 4. */
+/** Whether a message is of these: JSON text begins with `{`, which is odd, and the length of a frame is not. */
 export function isBinaryFrame(bytes: Uint8Array): boolean {
   return bytes[0] !== BRACE;
 }
 
 /**
+ * The frames of a message, in order.
+ *
  * @param decimalsOf the decimals of a market; undefined for one that was not subscribed.
- * @returns null for a frame of a kind that this version lacks, and of a market that was not subscribed.
- * @throws RingbookError INVALID_RESPONSE for a frame that is not sound.
+ * @returns without frames of a kind that this version lacks, and of a market that was not subscribed.
+ * @throws RingbookError INVALID_RESPONSE for a message that is not sound.
  */
-export function readBinaryFrame(
+export function readBinaryMessage(
   bytes: Uint8Array,
   decimalsOf: (assetId: string) => BookDecimals | undefined,
-): (BinaryHead & BinaryData) | null {
+): readonly (BinaryHead & BinaryData)[] {
   try {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const root = new Table(view, view.getUint32(0, true));
-    const assetId = root.text(FRAME.assetId) ?? '';
-    const data = root.table(FRAME.data);
-    const decimals = decimalsOf(assetId);
-    if (data === null || decimals === undefined) return null;
-    const read = readData(root.byte(FRAME.dataType), data, assetId, decimals);
-    if (read === null) return null;
-    const type = root.byte(FRAME.kind) === 0 ? 'snapshot' : 'update';
-    const sequence = root.safe(FRAME.sequence);
-    return { type, assetId, sequence, timestampNs: root.long(FRAME.timestampNs), ...read };
+    const frames: (BinaryHead & BinaryData)[] = [];
+    const whole = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let at = 0; at < bytes.byteLength; ) {
+      const length = whole.getUint32(at, true);
+      // A DataView of more than there is throws too.
+      const view = new DataView(bytes.buffer, bytes.byteOffset + at + LENGTH_BYTES, withinRest(bytes, at, length));
+      const frame = readFrame(view, decimalsOf);
+      if (frame !== null) frames.push(frame);
+      at += LENGTH_BYTES + length;
+    }
+    return frames;
   } catch (error) {
     if (error instanceof RangeError) throw invalidResponse('frame', 'a FlatBuffers frame that is cut or damaged');
     throw error;
   }
 }
 
-function readData(type: number, table: Table, assetId: string, decimals: BookDecimals): BinaryData | null {
+/** @throws RangeError for a length that reaches beyond the message. */
+function withinRest(bytes: Uint8Array, at: number, length: number): number {
+  if (length > bytes.byteLength - at - LENGTH_BYTES) throw new RangeError('beyond the message');
+  return length;
+}
+
+function readFrame(
+  view: DataView,
+  decimalsOf: (assetId: string) => BookDecimals | undefined,
+): (BinaryHead & BinaryData) | null {
+  const root = new Table(view, view.getUint32(0, true));
+  const head = root.place(FRAME.head);
+  if (head === 0) throw new RangeError('a frame without a head');
+  const flags = view.getUint8(head + HEAD.flags);
+  const isToken = (flags & FLAG.token) !== 0;
+  const assetId = isToken ? (root.text(FRAME.assetId) ?? '') : String(view.getUint16(head + HEAD.asset, true));
+  const decimals = decimalsOf(assetId);
+  if (decimals === undefined) return null;
+  const read = readData(root, head, assetId, decimals);
+  if (read === null) return null;
+  const type = (flags & FLAG.snapshot) !== 0 ? 'snapshot' : 'update';
+  const sequence = safeOf(view.getBigUint64(head + HEAD.sequence, true));
+  return { type, assetId, sequence, timestampNs: view.getBigInt64(head + HEAD.timestampNs, true), ...read };
+}
+
+function readData(root: Table, head: number, assetId: string, decimals: BookDecimals): BinaryData | null {
+  const { view } = root;
   const figures = new Figures(decimals);
-  switch (type) {
-    case 1:
-      return { channel: 'depth', data: readDepthPart(table, figures) };
-    case 2: {
-      const [bid, ask] = [figures.level(table, BBO.bid), figures.level(table, BBO.ask)];
-      return { channel: 'bbo', data: { bid, ask, sequenceNumber: table.safe(BBO.sequenceNumber) } };
+  const sequenceNumber = safeOf(view.getBigUint64(head + HEAD.sequenceNumber, true));
+  const asks = (): readonly DepthLevel[] => figures.levels(root, FRAME.asks, FRAME.wideAsks);
+  const bids = (): readonly DepthLevel[] => figures.levels(root, FRAME.bids, FRAME.wideBids);
+  switch (view.getUint8(head + HEAD.channel)) {
+    case 0: {
+      const hasChecksum = (view.getUint8(head + HEAD.flags) & FLAG.checksum) !== 0;
+      const checksum = hasChecksum ? view.getUint32(head + HEAD.checksum, true) : null;
+      return {
+        channel: 'depth',
+        data: { depth: { asks: asks(), bids: bids(), sequenceNumber }, more: false, checksum },
+      };
     }
-    case 3:
-      return { channel: 'trades', data: readTrades(table, assetId, figures) };
-    case 4:
-      return { channel: 'ticker', data: readTicker(table, assetId, figures) };
+    case 1:
+      return { channel: 'bbo', data: { bid: bids()[0] ?? null, ask: asks()[0] ?? null, sequenceNumber } };
+    case 2:
+      return { channel: 'trades', data: readTrades(root, assetId, figures) };
+    case 3: {
+      const ticker = root.table(FRAME.ticker);
+      if (ticker === null) throw new RangeError('a ticker without its table');
+      return { channel: 'ticker', data: readTicker(ticker, assetId, figures) };
+    }
     default:
       return null;
   }
 }
 
-function readDepthPart(table: Table, figures: Figures): DepthPart {
-  const depth = {
-    asks: figures.levels(table, DEPTH.asks),
-    bids: figures.levels(table, DEPTH.bids),
-    sequenceNumber: table.safe(DEPTH.sequenceNumber),
-  };
-  const checksum = table.byte(DEPTH.hasChecksum) === 0 ? null : table.uint(DEPTH.checksum);
-  return { depth, more: table.byte(DEPTH.more) !== 0, checksum };
-}
-
 function readTrades(table: Table, assetId: string, figures: Figures): readonly PublicTrade[] {
   const { view } = table;
-  return table.structs(TRADES.trades, TRADE_BYTES).map((at) => ({
+  return table.structs(FRAME.trades, TRADE_BYTES).map((at) => ({
     assetId,
     tradeId: safeOf(view.getBigUint64(at + TRADE.tradeId, true)),
     price: figures.price(view.getBigInt64(at + TRADE.price, true)),
@@ -175,8 +213,15 @@ class Figures {
     return at === 0 ? null : this.#levelAt(table.view, at);
   }
 
-  levels(table: Table, slot: number): readonly DepthLevel[] {
-    return table.structs(slot, LEVEL_BYTES).map((at) => this.#levelAt(table.view, at));
+  /** A side, in either form. */
+  levels(table: Table, slot: number, wideSlot: number): readonly DepthLevel[] {
+    const { view } = table;
+    const narrow = table.structs(slot, LEVEL_BYTES).map((at) => ({
+      price: this.price(BigInt(view.getUint32(at, true))),
+      quantity: this.quantity(BigInt(view.getUint32(at + 4, true))),
+    }));
+    const wide = table.structs(wideSlot, WIDE_LEVEL_BYTES).map((at) => this.#levelAt(view, at));
+    return wide.length === 0 ? narrow : [...narrow, ...wide];
   }
 
   #levelAt(view: DataView, at: number): DepthLevel {
@@ -211,20 +256,9 @@ class Table {
     return at === 0 ? 0 : this.view.getUint8(at);
   }
 
-  uint(slot: number): number {
-    const at = this.place(slot);
-    return at === 0 ? 0 : this.view.getUint32(at, true);
-  }
-
   long(slot: number): bigint {
     const at = this.place(slot);
     return at === 0 ? 0n : this.view.getBigInt64(at, true);
-  }
-
-  /** @throws RangeError above 2^53 − 1. */
-  safe(slot: number): number {
-    const at = this.place(slot);
-    return at === 0 ? 0 : safeOf(this.view.getBigUint64(at, true));
   }
 
   text(slot: number): string | null {

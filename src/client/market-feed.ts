@@ -24,7 +24,7 @@ import {
   type BinaryData,
   type DepthPart,
   isBinaryFrame,
-  readBinaryFrame,
+  readBinaryMessage,
 } from './binary-market-data.ts';
 import { errorOfEnvelope, invalidArgument, malformed, RingbookError } from './errors.ts';
 import { type FeedItemError, FeedRequests, type JsonItem } from './feed-requests.ts';
@@ -376,25 +376,27 @@ export class MarketFeed {
       this.#connectedAtMs = performance.now();
       this.#requests.open((text) => socket.send(text));
       socket.on('message', (data: Uint8Array) => {
-        let notify: Received['notify'] = null;
+        let notifications: readonly Received['notify'][] = [];
         try {
-          notify = this.#received(data);
+          notifications = this.#received(data);
         } catch (error) {
           // A frame that cannot be read: a new connection begins with snapshots.
           if (!(error instanceof RingbookError)) throw error;
           socket.close();
         }
-        if (notify !== null) notifyListener(notify);
+        for (const notify of notifications) if (notify !== null) notifyListener(notify);
       });
       socket.on('close', () => this.#lost(socket));
     });
   }
 
-  #received(data: Uint8Array): Received['notify'] {
-    if (this.#isBinary && isBinaryFrame(data)) {
-      const read = readBinaryFrame(data, (assetId) => this.#decimals.get(assetId));
-      return read === null ? null : this.#deliver({ ...read, width: 0, data: { read: read.data } });
-    }
+  #received(data: Uint8Array): readonly Received['notify'][] {
+    if (!this.#isBinary || !isBinaryFrame(data)) return [this.#receivedText(data)];
+    const frames = readBinaryMessage(data, (assetId) => this.#decimals.get(assetId));
+    return frames.map((frame) => this.#deliver({ ...frame, width: 0, data: { read: frame.data } }));
+  }
+
+  #receivedText(data: Uint8Array): Received['notify'] {
     const tree = parseJson(data, { fractions: 'text' });
     if (!tree.ok || !isJsonObject(tree.value)) throw malformed('frame', tree.ok ? NOT_OBJECT : tree.reject);
     const frame = tree.value;

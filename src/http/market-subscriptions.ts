@@ -10,6 +10,7 @@
  * What one socket sends and misses is in subscribed-socket.ts, what frames carry in subscription-data.ts, the reading of
  * frames of clients in subscription-reader.ts.
  */
+import { PackedFrames } from '../codec/packed-frames.ts';
 import {
   type ItemError,
   type NumberedFrame,
@@ -88,7 +89,8 @@ export class MarketSubscriptions {
   readonly #widths = new Map<number, Set<number>>();
   /** Trades since the last flush, by market index. */
   readonly #trades = new Map<number, TradeFigures[]>();
-  readonly #touched = new Set<SubscribedSocket>();
+  readonly #touched: SubscribedSocket[] = [];
+  readonly #packed = new PackedFrames();
   /** Sockets with a snapshot due and a queue that is short enough for it. */
   readonly #waiting = new Set<SubscribedSocket>();
   #pricesAtMs = Number.NEGATIVE_INFINITY;
@@ -114,7 +116,7 @@ export class MarketSubscriptions {
       lag: SUBSCRIPTIONS_LAG,
       frames: SUBSCRIPTION_FRAMES,
       isMixed: true,
-      admit: (head) => accepted(new SubscribedSocket(choosesBinaryData(head))),
+      admit: (head) => accepted(new SubscribedSocket(this.#packed, choosesBinaryData(head))),
       opened: (socket) => {
         socket.data.opened(socket);
         socket.send(welcome);
@@ -164,8 +166,11 @@ export class MarketSubscriptions {
     if (this.#topics.size === 0) return;
     this.#publishTrades();
     this.#publishPrices();
-    for (const socket of this.#touched) socket.flush();
-    this.#touched.clear();
+    for (const socket of this.#touched) {
+      socket.isTouched = false;
+      socket.flush();
+    }
+    this.#touched.length = 0;
   }
 
   #publishDepth(market: MarketDefinition, diff: DepthLevels): void {
@@ -228,14 +233,20 @@ export class MarketSubscriptions {
   #add(subscription: Subscription, frame: NumberedFrame): void {
     if (subscription.isDue) return;
     subscription.socket.add(subscription, frame);
-    this.#touched.add(subscription.socket);
+    this.#touch(subscription.socket);
+  }
+
+  #touch(socket: SubscribedSocket): void {
+    if (socket.isTouched) return;
+    socket.isTouched = true;
+    this.#touched.push(socket);
   }
 
   #replace(topic: Topic, forms: Pick<BothForms, 'in'>): void {
     for (const subscription of topic.subscriptions) {
       if (subscription.isDue) continue;
       subscription.socket.replace(subscription, forms.in(subscription.socket.isBinary));
-      this.#touched.add(subscription.socket);
+      this.#touch(subscription.socket);
     }
   }
 
@@ -370,7 +381,6 @@ export class MarketSubscriptions {
     socket.subscriptions.clear();
     socket.due.clear();
     this.#waiting.delete(socket);
-    this.#touched.delete(socket);
   }
 
   // ---- topics

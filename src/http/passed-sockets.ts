@@ -502,7 +502,8 @@ class RemoteTarget implements SocketPath {
   send(frame: Uint8Array): number {
     this.#handed += sizeOf(frame);
     this.#sockets.send(this, frame);
-    return 1;
+    // It is queued until the other thread has reported that it was received.
+    return 0;
   }
 
   getBufferedAmount(): number {

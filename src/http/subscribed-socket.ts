@@ -12,6 +12,7 @@
  *   (3) Snapshots are made while at most HELD_BYTES are queued, so a reader never has more than one of them ahead.
  *   (4) Trades and klines are never dropped: a reader that falls too far behind is closed.
  */
+import type { NumberOf, PackedFrames, PackedMessage } from '../codec/packed-frames.ts';
 import type { NumberedFrame } from '../codec/subscription-frames.ts';
 import type { SubscriptionOptions } from '../codec/subscription-requests.ts';
 import type { AssetId } from '../core/ids.ts';
@@ -53,11 +54,6 @@ export class Subscription {
   }
 }
 
-interface QueuedUpdate {
-  readonly subscription: Subscription;
-  readonly frame: NumberedFrame;
-}
-
 export class SubscribedSocket implements FrameHolder {
   /** By name, width and asset. */
   readonly subscriptions: Map<string, Subscription> = new Map();
@@ -70,11 +66,18 @@ export class SubscribedSocket implements FrameHolder {
   readonly isBinary: boolean;
   /** Named by its frames, below what costs a unit. */
   unpaidAssets = 0;
-  readonly #queued: QueuedUpdate[] = [];
+  /** Whether it waits for a flush. */
+  isTouched = false;
+  /** Updates in the order of their sending: the frames, and at the same places their subscriptions. */
+  readonly #frames: NumberedFrame[] = [];
+  readonly #of: Subscription[] = [];
   readonly #held = new Set<Subscription>();
+  readonly #packed: PackedFrames;
   #raw: StreamSocket<SubscribedSocket> | null = null;
 
-  constructor(isBinary = false) {
+  /** @param packed of all sockets of the listener. */
+  constructor(packed: PackedFrames, isBinary = false) {
+    this.#packed = packed;
     this.isBinary = isBinary;
   }
 
@@ -94,7 +97,8 @@ export class SubscribedSocket implements FrameHolder {
 
   /** Queues an update for the next flush. */
   add(subscription: Subscription, frame: NumberedFrame): void {
-    this.#queued.push({ subscription, frame });
+    this.#frames.push(frame);
+    this.#of.push(subscription);
   }
 
   /** Queues an update that makes older ones obsolete; while its queue is long, the newest is kept. */
@@ -120,24 +124,33 @@ export class SubscribedSocket implements FrameHolder {
   forget(subscription: Subscription): void {
     subscription.held = null;
     this.#held.delete(subscription);
-    const kept = this.#queued.filter((update) => update.subscription !== subscription);
-    if (kept.length === this.#queued.length) return;
-    this.#queued.length = 0;
-    this.#queued.push(...kept);
+    if (!this.#of.includes(subscription)) return;
+    const kept = this.#frames.filter((_, index) => this.#of[index] !== subscription);
+    const of = this.#of.filter((each) => each !== subscription);
+    this.#clear();
+    this.#frames.push(...kept);
+    this.#of.push(...of);
   }
 
   /** Sends what is queued, in one write. */
   flush(): void {
-    if (this.backlogBytes <= HELD_BYTES) this.#release();
-    const queued = this.#queued;
-    this.#raw?.sendEach(queued.length, (index) => {
-      const { subscription, frame } = queued[index] as QueuedUpdate;
-      // mutant: sequence-when-sent
-      subscription.sequence += 1;
-      return frame.of(subscription.sequence);
-    });
-    queued.length = 0;
+    if (this.#held.size > 0 && this.backlogBytes <= HELD_BYTES) this.#release();
+    const frames = this.#frames;
+    const numberOf = this.#numberOf;
+    if (this.isBinary && frames.length > 1) {
+      const messages = this.#packed.of(frames);
+      this.#raw?.sendEach(messages.length, (index) => (messages[index] as PackedMessage).of(numberOf));
+    } else this.#raw?.sendEach(frames.length, (index) => (frames[index] as NumberedFrame).of(numberOf(index)));
+    this.#clear();
   }
+
+  /** The number of a queued update that is sent now. */
+  readonly #numberOf: NumberOf = (index) => {
+    const subscription = this.#of[index] as Subscription;
+    // mutant: sequence-when-sent
+    subscription.sequence += 1;
+    return subscription.sequence;
+  };
 
   /** Sends the frames of a snapshot. */
   sendSnapshot(subscription: Subscription, frames: readonly NumberedFrame[]): void {
@@ -152,9 +165,14 @@ export class SubscribedSocket implements FrameHolder {
 
   #release(): void {
     for (const subscription of this.#held) {
-      if (subscription.held !== null) this.#queued.push({ subscription, frame: subscription.held });
+      if (subscription.held !== null) this.add(subscription, subscription.held);
       subscription.held = null;
     }
     this.#held.clear();
+  }
+
+  #clear(): void {
+    this.#frames.length = 0;
+    this.#of.length = 0;
   }
 }

@@ -225,7 +225,8 @@ class DepthUpdate {
   readonly #diff: DepthLevels;
   readonly #top: DepthLevels;
   readonly #frameOf: DepthForms;
-  readonly #frames = new Map<string, NumberedFrame>();
+  /** By form and whether a checksum is due. */
+  readonly #frames: (NumberedFrame | undefined)[] = [];
 
   /** @param top the best levels of the published book. */
   constructor(market: MarketDefinition, diff: DepthLevels, top: DepthLevels, frameOf: DepthForms) {
@@ -244,14 +245,15 @@ class DepthUpdate {
     const { numbers, checksumEvery } = options;
     // mutant: checksum-every
     const isDue = checksumEvery > 0 && updates % checksumEvery === 0;
-    const key = `${socket.isBinary ? 'binary' : numbers} ${isDue}`;
-    const made = this.#frames.get(key);
+    const form = socket.isBinary ? 0 : numbers === 'number' ? 2 : 4;
+    const key = form + (isDue ? 1 : 0);
+    const made = this.#frames[key];
     if (made !== undefined) return made;
     const checksum = isDue ? bookChecksum(this.#market, this.#top) : null;
     const frame = socket.isBinary
       ? this.#frameOf.binary(checksum)
       : this.#frameOf.text(depthUpdateData(this.#market, this.#diff, numbers, checksum));
-    this.#frames.set(key, frame);
+    this.#frames[key] = frame;
     return frame;
   }
 }

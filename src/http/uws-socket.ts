@@ -61,6 +61,9 @@ const SERVER_BACKLOG_BYTES_MAX: number = SOCKET_LAG_BYTES_MAX + 2 * FRAME_BYTES_
 /** The server closes on a longer message without a close frame; messages between the two limits get 1009. */
 const SERVER_MESSAGE_BYTES_MAX: number = 2 * FRAME_BYTES_MAX;
 const BRACE = 0x7b;
+/** What the server answers to a frame: nothing is queued, or it was dropped. */
+const PASSED = 1;
+const DROPPED = 2;
 const NO_STREAM: Reject = reject('NOT_FOUND', 'no such path');
 const TOO_MANY_SOCKETS: Reject = reject('SERVICE_UNAVAILABLE', 'too many sockets are open');
 /** RFC 6455 4.1. */
@@ -123,7 +126,7 @@ export interface StreamRoute<T> extends SocketRoute<T> {
 
 /** What a socket uses of its connection, or of one that another thread has (passed-sockets.ts). */
 export interface SocketPath {
-  /** @returns 2 for a dropped frame. */
+  /** @returns 1 when nothing is queued behind it, 0 when it or a part of it is, 2 for a dropped frame. */
   send(frame: Uint8Array, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;
   cork(work: () => void): unknown;
@@ -236,8 +239,11 @@ export class StreamSocket<T> {
   send(frame: Uint8Array): void {
     if (this.#state !== 'open') return;
     const raw = this.#socket();
-    const isTaken = this.#hand(raw, frame);
-    this.#measure(raw, isTaken);
+    const result = this.#pass(raw, frame);
+    // A frame that the kernel has taken changes nothing of an empty queue.
+    if (result === PASSED && this.#backlogBytes === 0) return;
+    if (result !== DROPPED) this.#backlog.add(frame.byteLength);
+    this.#measure(raw, result !== DROPPED);
   }
 
   /** Sends several frames in one write. No effect unless the socket is open. */
@@ -372,12 +378,15 @@ export class StreamSocket<T> {
 
   /** @returns false when the server dropped the frame. */
   #hand(raw: SocketPath, frame: Uint8Array): boolean {
-    assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
-    const isBinary = this.#isBinary || (this.#route.isMixed === true && frame[0] !== BRACE);
-    const result = raw.send(frame, isBinary, false);
-    if (result === 2) return false;
+    if (this.#pass(raw, frame) === DROPPED) return false;
     this.#backlog.add(frame.byteLength);
     return true;
+  }
+
+  #pass(raw: SocketPath, frame: Uint8Array): number {
+    assert(frame.byteLength <= FRAME_BYTES_MAX, 'outbound frames are at most 1 MiB');
+    const isBinary = this.#isBinary || (this.#route.isMixed === true && frame[0] !== BRACE);
+    return raw.send(frame, isBinary, false);
   }
 
   #measure(raw: SocketPath, isTaken: boolean): void {

@@ -2,12 +2,19 @@
 /** Frames of market data as FlatBuffers, read by the client: what their text form gives, and nothing else of damaged ones (BMD-01). */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { isBinaryFrame, readBinaryFrame } from '../../src/client/binary-market-data.ts';
+import { isBinaryFrame, readBinaryMessage } from '../../src/client/binary-market-data.ts';
 import { RingbookError } from '../../src/client/errors.ts';
 import { readPublicTrade, readTicker } from '../../src/client/replies.ts';
 import { parseJson } from '../../src/codec/json-tree.ts';
-import { binaryBest, binaryDepth, binaryTicker, binaryTrades } from '../../src/codec/market-data-binary.ts';
+import {
+  binaryBest,
+  binaryDepth,
+  binaryTicker,
+  binaryTrades,
+  type EncodedFrame,
+} from '../../src/codec/market-data-binary.ts';
 import { publicTradeJson, tickerJson } from '../../src/codec/market-data-json.ts';
+import { PackedFrames } from '../../src/codec/packed-frames.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { QuotedTicker, TradeFigures } from '../../src/core/market-figures.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -51,18 +58,18 @@ const EMPTY = {
   quotes: { bestBid: null, bestAsk: null, markPrice: null, indexPrice: null, openInterest: null },
 } as unknown as QuotedTicker;
 
-const frames = (): readonly Uint8Array[] =>
-  [
-    binaryDepth(HEAD, { asks: [315_000, 10, 315_100, 20], bids: [314_900, 30], sequenceNumber: 9 }, 4_000_000_000),
-    binaryBest(HEAD, { bid: level(1, 2), ask: null, sequenceNumber: 3 }),
-    binaryTrades(HEAD, TRADES),
-    binaryTicker(HEAD, MARKET, FULL),
-    binaryTicker(HEAD, MARKET, EMPTY),
-  ].map((frame) => frame.of(7).slice());
+const encodedFrames = (): readonly EncodedFrame[] => [
+  binaryDepth(HEAD, { asks: [315_000, 10, 315_100, 20], bids: [314_900, 30], sequenceNumber: 9 }, 4_000_000_000),
+  binaryBest(HEAD, { bid: level(1, 2), ask: null, sequenceNumber: 3 }),
+  binaryTrades(HEAD, TRADES),
+  binaryTicker(HEAD, MARKET, FULL),
+  binaryTicker(HEAD, MARKET, EMPTY),
+];
+const frames = (): readonly Uint8Array[] => encodedFrames().map((frame) => frame.of(7).slice());
 
 suite('market data as FlatBuffers, at the client', () => {
   test('BMD-01: each channel gives what its text form gives', () => {
-    const [depth, best, trades, full, empty] = frames().map((bytes) => readBinaryFrame(bytes, decimalsOf));
+    const [depth, best, trades, full, empty] = frames().flatMap((bytes) => readBinaryMessage(bytes, decimalsOf));
     const head = { type: 'snapshot', assetId: '12', sequence: 7, timestampNs: HEAD.timestampNs } as const;
     assert.deepEqual(depth, {
       ...head,
@@ -93,19 +100,56 @@ suite('market data as FlatBuffers, at the client', () => {
   test('BMD-01: a frame is told from text by its first byte; one of a market without decimals is passed over', () => {
     for (const bytes of frames()) {
       assert.equal(isBinaryFrame(bytes), true);
-      assert.equal(
-        readBinaryFrame(bytes, () => undefined),
-        null,
+      assert.deepEqual(
+        readBinaryMessage(bytes, () => undefined),
+        [],
       );
     }
     assert.equal(isBinaryFrame(Buffer.from('{"type":"pong"}')), false);
+  });
+
+  test('BMD-02: a message has several frames, each read with its own number; one of another market is passed over', () => {
+    const encoded = encodedFrames();
+    const other = binaryBest({ ...HEAD, assetId: '13' as AssetId }, { bid: level(1, 2), ask: null, sequenceNumber: 3 });
+    const [message, ...more] = new PackedFrames().of([...encoded, other]);
+    assert.equal(more.length, 0);
+    const bytes = message?.of((index) => 2 ** 40 + index).slice() ?? assert.fail();
+    const alone = encoded.flatMap((frame, index) => readBinaryMessage(frame.of(2 ** 40 + index).slice(), decimalsOf));
+    assert.deepEqual(readBinaryMessage(bytes, decimalsOf), alone);
+    assert.deepEqual(
+      alone.map(({ sequence }) => sequence),
+      encoded.map((_, index) => 2 ** 40 + index),
+    );
+    assert.equal(bytes.byteLength % 8, 0);
+  });
+
+  test('BMD-01: figures above 2^32 - 1 are in the wide form, of their side alone; a token is named by its id', () => {
+    const token = `${'ab'.repeat(32)}@${'01'.repeat(9)}` as AssetId;
+    const levels = {
+      asks: [2 ** 32, 5],
+      bids: [2 ** 32 - 1, Number.MAX_SAFE_INTEGER - 1, 7, 0],
+      sequenceNumber: 2 ** 40,
+    };
+    const narrow = { asks: [2 ** 32 - 1, 0], bids: [], sequenceNumber: 1 };
+    const read = (of: typeof levels) =>
+      readBinaryMessage(binaryDepth({ ...HEAD, assetId: token }, of, null).of(1), (id) =>
+        id === token ? { priceDecimals: 0, quantityDecimals: 0 } : undefined,
+      )[0];
+    const shown = (of: readonly number[]) =>
+      Array.from({ length: of.length / 2 }, (_, at) => ({ price: `${of[2 * at]}`, quantity: `${of[2 * at + 1]}` }));
+    for (const of of [levels, narrow]) {
+      const { assetId, data } = read(of) ?? assert.fail();
+      assert.equal(assetId, token);
+      const depth = { asks: shown(of.asks), bids: shown(of.bids), sequenceNumber: of.sequenceNumber };
+      assert.deepEqual(data, { depth, more: false, checksum: null });
+    }
   });
 
   test('BMD-01: a cut or changed frame is read in bounded time, and gives values or INVALID_RESPONSE', () => {
     let refused = 0;
     const read = (bytes: Uint8Array): void => {
       try {
-        readBinaryFrame(bytes, decimalsOf);
+        readBinaryMessage(bytes, decimalsOf);
       } catch (error) {
         assert.ok(error instanceof RingbookError && error.code === 'INVALID_RESPONSE', String(error));
         refused += 1;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, suite, test } from 'node:test';
 import { ByteBuffer } from 'flatbuffers';
 import WebSocket from 'ws';
-import { EncodedFrame } from '../../src/codec/market-data-binary.ts';
+import { binaryBest } from '../../src/codec/market-data-binary.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import { eventually } from '../support/patience.ts';
@@ -17,16 +17,46 @@ const SCHEMA = readFileSync('schemas/market-data.fbs', 'utf8');
 /** Fields of each table by their place in the schema, as generated code has them. */
 const TABLES = new Map(
   [...SCHEMA.matchAll(/^table (\w+) \{([^}]*)\}/gm)].map(([, name = '', body = '']) => {
-    const fields = [...body.matchAll(/^\s*(\w+): \[?(\w+)\]?;/gm)].map(([, field = '', type = '']) => ({
-      field,
-      type,
-    }));
+    const fields = [...body.matchAll(/^\s*(\w+): \[?(\w+)\]?(?: \(required\))?;/gm)].map(
+      ([, field = '', type = '']) => ({
+        field,
+        type,
+      }),
+    );
     return [name, fields] as const;
   }),
 );
-const UNION = [...(/union Data \{ ([^}]*) \}/.exec(SCHEMA)?.[1] ?? '').split(', ')].map((name) => name.trim());
+const enumOf = (name: string): string[] =>
+  (new RegExp(`enum ${name} : ubyte[^{]*\\{ ([^}]*) \\}`).exec(SCHEMA)?.[1] ?? '')
+    .split(', ')
+    .map((one) => one.split(' ')[0] ?? '');
+const CHANNELS = enumOf('Channel');
+const FLAGS = enumOf('Flags');
+/** Bytes of each member of a struct, aligned as C does. */
+const SIZES: Readonly<Record<string, number>> = {
+  ulong: 8,
+  long: 8,
+  uint: 4,
+  ushort: 2,
+  Channel: 1,
+  Flags: 1,
+  bool: 1,
+};
+const STRUCTS = new Map(
+  [...SCHEMA.matchAll(/^struct (\w+) \{([^}]*)\}/gm)].map(([, name = '', body = '']) => {
+    let end = 0;
+    const members = new Map<string, number>();
+    for (const [, member = '', type = ''] of body.matchAll(/^\s*(\w+): (\w+);/gm)) {
+      const size = SIZES[type] ?? assert.fail(type);
+      end = Math.ceil(end / size) * size;
+      members.set(member, end);
+      end += size;
+    }
+    return [name, members] as const;
+  }),
+);
 
-/** One table, field by field: what code of `flatc` does. A union takes two slots, its type first. */
+/** One table, field by field: what code of `flatc` does. */
 class Table {
   readonly #buffer: ByteBuffer;
   readonly at: number;
@@ -36,16 +66,15 @@ class Table {
     this.#buffer = buffer;
     this.at = at;
     let slot = 0;
-    for (const { field, type } of TABLES.get(name) ?? assert.fail(name)) {
-      if (type === 'Data') slot += 1;
+    for (const { field } of TABLES.get(name) ?? assert.fail(name)) {
       this.#slots.set(field, slot);
       slot += 1;
     }
   }
 
-  offset(field: string, before_ = 0): number {
+  offset(field: string): number {
     const slot = this.#slots.get(field) ?? assert.fail(field);
-    const offset = this.#buffer.__offset(this.at, 4 + 2 * (slot - before_));
+    const offset = this.#buffer.__offset(this.at, 4 + 2 * slot);
     return offset === 0 ? 0 : this.at + offset;
   }
 
@@ -54,35 +83,30 @@ class Table {
     return at === 0 ? 0n : this.#buffer.readInt64(at);
   }
 
-  byte(field: string, before_ = 0): number {
-    const at = this.offset(field, before_);
-    return at === 0 ? 0 : this.#buffer.readUint8(at);
-  }
-
-  uint(field: string): number {
-    const at = this.offset(field);
-    return at === 0 ? 0 : this.#buffer.readUint32(at);
-  }
-
   text(field: string): string {
     const at = this.offset(field);
     return at === 0 ? '' : String(this.#buffer.__string(at));
   }
 
-  /** Longs of each struct of a vector. */
-  structs(field: string, bytes: number, longs: number): bigint[][] {
+  /** Figures of each struct of a vector. */
+  structs(field: string, bytes: number, read: (at: number) => bigint[]): bigint[][] {
     const at = this.offset(field);
     if (at === 0) return [];
     const count = this.#buffer.__vector_len(at);
     const first = this.#buffer.__vector(at);
-    return Array.from({ length: count }, (_, index) =>
-      Array.from({ length: longs }, (__, member) => this.#buffer.readInt64(first + index * bytes + 8 * member)),
+    return Array.from({ length: count }, (_, index) => read(first + index * bytes));
+  }
+
+  longs(field: string, bytes: number, count: number): bigint[][] {
+    return this.structs(field, bytes, (at) =>
+      Array.from({ length: count }, (_, member) => this.#buffer.readInt64(at + 8 * member)),
     );
   }
 
-  struct(field: string): bigint[] | null {
-    const at = this.offset(field);
-    return at === 0 ? null : [this.#buffer.readInt64(at), this.#buffer.readInt64(at + 8)];
+  /** A side, in either form. */
+  side(name: 'bids' | 'asks'): bigint[][] {
+    const narrow = this.structs(name, 8, (at) => [at, at + 4].map((place) => BigInt(this.#buffer.readUint32(place))));
+    return [...narrow, ...this.longs(`wide_${name}`, 16, 2)];
   }
 }
 
@@ -94,31 +118,44 @@ interface Shown {
   readonly data: unknown;
 }
 
+/** The frames of a message. */
+function decodedAll(bytes: Buffer): Shown[] {
+  const frames: Shown[] = [];
+  for (let at = 0; at < bytes.length; at += 4 + bytes.readUInt32LE(at)) {
+    assert.equal(at % 8, 0, 'a frame is aligned');
+    frames.push(decoded(bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at))));
+  }
+  return frames;
+}
+
 function decoded(bytes: Buffer): Shown {
   const buffer = new ByteBuffer(new Uint8Array(bytes));
   const root = new Table(buffer, buffer.readInt32(0), 'Frame');
-  const name = UNION[root.byte('data', 1) - 1] ?? assert.fail('an unknown type');
-  const data = new Table(buffer, buffer.__indirect(root.offset('data')), name);
+  const headAt = root.offset('head');
+  const member = (name: string): number => headAt + (STRUCTS.get('Head')?.get(name) ?? assert.fail(name));
+  const flags = buffer.readUint8(member('flags'));
+  const has = (flag: string): boolean => (flags & (1 << FLAGS.indexOf(flag))) !== 0;
+  const name = CHANNELS[buffer.readUint8(member('channel'))] ?? assert.fail('an unknown channel');
   const head = {
-    kind: root.byte('kind') === 0 ? 'snapshot' : 'update',
+    kind: has('Snapshot') ? 'snapshot' : 'update',
     channel: name.toLowerCase(),
-    assetId: root.text('asset_id'),
-    sequence: Number(root.long('sequence')),
+    assetId: has('Token') ? root.text('asset_id') : String(buffer.readUint16(member('asset'))),
+    sequence: Number(buffer.readInt64(member('sequence'))),
   };
-  assert.ok(root.long('timestamp_ns') > 0n);
+  const number = Number(buffer.readInt64(member('sequence_number')));
+  assert.ok(buffer.readInt64(member('timestamp_ns')) > 0n);
+  const [bids, asks] = [root.side('bids'), root.side('asks')];
   if (name === 'Depth') {
-    const checksum = data.byte('has_checksum') === 1 ? data.uint('checksum') : null;
-    const levels = { asks: data.structs('asks', 16, 2), bids: data.structs('bids', 16, 2) };
-    return { ...head, data: { ...levels, sequence: Number(data.long('sequence_number')), checksum } };
+    const checksum = has('Checksum') ? buffer.readUint32(member('checksum')) : null;
+    return { ...head, data: { asks, bids, sequence: number, checksum } };
   }
-  if (name === 'Bbo') return { ...head, data: { bid: data.struct('bid'), ask: data.struct('ask') } };
-  if (name === 'Trades') {
-    return {
-      ...head,
-      data: data.structs('trades', 40, 4).map(([id, price, quantity, ns]) => [id, price, quantity, ns]),
-    };
-  }
-  return { ...head, data: { last: data.long('last_price'), volume: data.text('volume'), open: data.long('open') } };
+  if (name === 'Bbo') return { ...head, data: { bid: bids[0] ?? null, ask: asks[0] ?? null, sequence: number } };
+  if (name === 'Trades') return { ...head, data: root.longs('trades', 40, 4) };
+  const at = root.offset('ticker');
+  assert.notEqual(at, 0);
+  const ticker = new Table(buffer, buffer.__indirect(at), 'Ticker');
+  const data = { last: ticker.long('last_price'), volume: ticker.text('volume'), open: ticker.long('open') };
+  return { ...head, data };
 }
 
 /** A frame of the text form in the same figures. @param raw of a decimal with so many decimals. */
@@ -141,7 +178,7 @@ function ofText(text: string, [price, quantity]: readonly [number, number]): Sho
   }
   if (frame.channel === 'bbo') {
     const side = (one: unknown): bigint[] | null => (one === null ? null : level(one));
-    return { ...head, data: { bid: side(data.bid), ask: side(data.ask) } };
+    return { ...head, data: { bid: side(data.bid), ask: side(data.ask), sequence: data.sequence_number } };
   }
   if (frame.channel === 'trades') {
     const rows = data.trades.map((trade: Record<string, string>) => [
@@ -197,7 +234,7 @@ suite('market data as FlatBuffers', () => {
         if (!isBinary) words.push(JSON.parse(String(data)).channel ?? JSON.parse(String(data)).type);
         else {
           if (index === 0) sizes.binary += data.byteLength;
-          binary[index]?.push(decoded(data));
+          binary[index]?.push(...decodedAll(data));
         }
       });
     }
@@ -231,21 +268,15 @@ suite('market data as FlatBuffers', () => {
     );
     assert.deepEqual(updatesOf(binary[0] ?? [], 'ticker')[0], updatesOf(text, 'ticker')[0]);
     assert.ok(words.includes('subscriptions') && words.includes('prices'), 'those are text');
-    assert.ok(sizes.binary < sizes.text, `${sizes.binary} bytes, text ${sizes.text}`);
+    assert.ok(2 * sizes.binary < sizes.text, `${sizes.binary} bytes, text ${sizes.text}`);
     for (const socket of sockets) socket.terminate();
   });
 
   test('BMD-02: one frame has the number of each of its readers, up to the largest', () => {
-    const frame = new EncodedFrame(
-      { isSnapshot: false, assetId: '2' as AssetId, timestampNs: 7n as TimestampNs },
-      2,
-      (builder) => {
-        builder.startObject(3);
-        return builder.endObject();
-      },
-    );
+    const head = { isSnapshot: false, assetId: '2' as AssetId, timestampNs: 7n as TimestampNs };
+    const frame = binaryBest(head, { bid: null, ask: null, sequenceNumber: 4 });
     for (const sequence of [1, 2, 300, Number.MAX_SAFE_INTEGER, 5]) {
-      const shown = decoded(Buffer.from(frame.of(sequence)));
+      const shown = decodedAll(Buffer.from(frame.of(sequence)))[0] ?? assert.fail();
       assert.deepEqual([shown.sequence, shown.kind, shown.channel, shown.assetId], [sequence, 'update', 'bbo', '2']);
     }
     assert.equal(frame.of(9).byteLength, frame.byteLength);

@@ -1408,7 +1408,7 @@ const MARKET_DATA: readonly Mutant[] = [
   {
     breaks: 'the sequence of a subscription counts what was sent of it',
     site: 'sequence-when-sent',
-    change: swap(/\+= 1/, '+= queued.length'),
+    change: swap(/\+= 1/, '+= this.#frames.length'),
     caughtBy: 'test/http/market-subscriptions',
   },
   {
