@@ -19,10 +19,12 @@
  * A ulong, nanoseconds, is also read and written as two words of 32 bits: `timeNsHigh`, `timeNsLow`, `setTimeNsWords`.
  * Setters of `X` take plain numbers and bigints; `write` and views check the types.
  *
- * `npm run generate` writes the file, that of schemas/control.fbs (tables.ts), those of the hot requests (generate-wire.ts) and
- * those of the Python package (generate-python.ts); `--check` only compares and exits 1 when one differs.
+ * `npm run generate` writes the file, that of schemas/control.fbs (tables.ts), those of the hot requests (generate-wire.ts),
+ * those of the Python package (generate-python.ts) and the document of exports (generate-exports.ts); `--check` only compares
+ * and exits 1 when one differs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { generateExports } from './generate-exports.ts';
 import { generatePython } from './generate-python.ts';
 import { generateWire } from './generate-wire.ts';
 import { type FieldLayout, readSchema, type StructLayout } from './layout.ts';
@@ -370,6 +372,7 @@ function generated(): readonly (readonly [target: string, source: string, text: 
     ...[...generateWire(controlText)].map(
       ([path, text]) => [`src/${path}`, 'order-shapes.ts or control.fbs', text] as const,
     ),
+    ['docs/reference/exports.md', 'src/evidence/row-kinds.ts or src/tools/export-columns.ts', generateExports()],
     ...[...generatePython(controlText)].map(([path, text]) => [path, 'src/codec/shapes or control.fbs', text] as const),
   ];
 }

@@ -1,100 +1,236 @@
 /**
- * `ringbook export`: what a data directory holds, as lines on standard output or in a file.
+ * `ringbook export`: what a data directory holds, as rows on standard output or in a file.
  *
- * The order of the two arguments names the form: `DIR trades` prints the tables as JSON lines, as it always did;
- * `journal DIR` prints for readers.
+ * The order of the two arguments names the form: `DIR trades` prints the tables as JSON lines, as it always did; `trades DIR`
+ * and `journal DIR` are for back offices and readers.
  */
 import { once } from 'node:events';
 import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import type { StorageReader } from '../storage/environment.ts';
+import type { Progress } from '../tools/audit-data.ts';
+import type { RowExportName } from '../tools/export-columns.ts';
+import type { ExportFilter, ExportSource } from '../tools/export-rows.ts';
 import type { JournalPlace } from '../tools/readable-journal.ts';
-import { type Command, EXIT, parseOptions, usageError } from './command.ts';
+import type { TableFormat } from '../tools/table-writers.ts';
+import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
 
 const CHUNK_CHARACTERS = 65_536;
-const USAGE = 'ringbook export journal DIR, or ringbook export DIR';
+const JOURNAL = 'journal';
+/** The folder of the row log in a data directory. */
+const EVIDENCE = 'evidence';
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'write the journal, trades, balances or positions as lines',
-  help: withProgressHelp(`usage: ringbook export journal DIR [--from PLACE] [--to PLACE] [--out FILE]
+  summary: 'write orders, fills, a ledger, the journal, … as CSV, JSON lines or Parquet',
+  help: withProgressHelp(`usage: ringbook export WHAT DIR [--format csv|jsonl|parquet] [--from TIME] [--to TIME]
+                       [--user ID] [--market ID] [--out FILE]
+       ringbook export journal DIR [--from PLACE] [--to PLACE] [--out FILE]
        ringbook export DIR journal|trades|balances|positions
 
-The first form prints the records of the journal of DIR as JSON for readers, one a line: its time, its hash, every input with
-words and exact decimals, every verdict on a signature. The node may be running; the export ends with the newest record of
-its begin. A journal that was pruned begins later: an earlier range is refused.
+WHAT: orders, fills, trades, ledger, balances, positions, deposits, withdrawals, settlements, liquidations, config; also
+quote-sets, protections, accounts, prices and statements. The rows of the row log in the order of the journal, one a line: times
+in UTC with nanoseconds, prices and amounts as exact decimals. balances are those of the end of the range. The columns are in
+docs/reference/exports.md. Without a row log it writes what the tables have (orders, fills, trades, balances, positions), and
+says so. What is not kept any more is refused. DIR may be that of a node that runs.
 
-The second form writes JSON lines of everything up to one sequence of the journal, as programs read them: its "journal" is
-what "ringbook restore --from-journal" takes. A directory with the name of what is exported is written as ./journal.
+"journal DIR" prints the records of the journal as JSON for readers: its time, its hash, every input with words and exact
+decimals, every verdict on a signature.
+
+The third form writes JSON lines of everything up to one sequence of the journal, as programs read them: its "journal" is
+what "ringbook restore --from-journal" takes. A directory with the name of what is exported is written as ./trades.
 
 options:
-  --from PLACE   a sequence, or a UTC time (2026-11-29, 2026-11-29T09:41:26.123456789Z): begins there
-  --to PLACE     ends before it
-  --out FILE     writes FILE, which appears when it is whole, in the place of an earlier one
+  --format F     csv (RFC 4180), jsonl or parquet                       (jsonl)
+  --from TIME    begins there: a UTC day or time (2026-11-29, 2026-11-29T09:41:26.123456789Z); of the journal also a sequence
+  --to TIME      ends before it
+  --user ID      rows of one user, 64 hex digits
+  --market ID    rows of one market, by the id or the symbol of its asset
+  --out FILE     writes FILE, which appears when it is whole, in the place of an earlier one, and prints a JSON line with the rows
 
 example:
+  ringbook export fills /var/lib/ringbook --format csv --from 2026-11-29 --to 2026-11-30 --out fills.csv
   ringbook export journal /var/lib/ringbook --from 2026-11-29T09:41Z --to 2026-11-29T09:42Z
   ringbook export /var/lib/ringbook trades > trades.jsonl
 `),
   async run(argv) {
     const { positionals, values } = parseOptions(argv, {
       ...PROGRESS_OPTION,
+      format: { type: 'string' },
       from: { type: 'string' },
       to: { type: 'string' },
+      user: { type: 'string' },
+      market: { type: 'string' },
       out: { type: 'string' },
     });
     // Copies of a ledger are for their owner, as the ledger is (MCH-04).
     process.umask(0o077);
     const [first, second] = positionals;
-    if (first === undefined || second === undefined || positionals.length !== 2) throw usageError(`${USAGE} WHAT`);
-    const { EXPORTS, exportLines } = await import('../tools/export-data.ts');
-    const { withReader } = await import('../tools/audit-data.ts');
-    if (first === 'journal') {
-      const { readableJournal } = await import('../tools/readable-journal.ts');
-      const { parseIsoTime } = await import('../tools/iso-time.ts');
-      const range = {
-        from: placeOf(values.from, '--from', parseIsoTime),
-        to: placeOf(values.to, '--to', parseIsoTime),
-      };
-      await withProgress(values.progress === true, (progress) =>
-        withReader(second, (reader) => writeLines(readableJournal(reader, range, progress), values.out ?? null)),
-      );
-      return EXIT.done;
-    }
-    const name = EXPORTS.find((known) => known === second);
-    if (name === undefined) throw usageError(`${USAGE} ${EXPORTS.join('|')}`);
-    if (values.from !== undefined || values.to !== undefined)
-      throw usageError(`ringbook export DIR ${name} has no range; "ringbook export journal DIR" has`);
-    await withProgress(values.progress === true, (progress) =>
-      withReader(first, (reader) => writeLines(exportLines(reader, name, progress), values.out ?? null)),
-    );
-    return EXIT.done;
+    if (first === undefined || second === undefined || positionals.length !== 2)
+      throw usageError('ringbook export WHAT DIR; "ringbook export --help" has the list');
+    const given = { ...values, progress: values.progress === true };
+    if (first === JOURNAL) return exportJournal(second, given);
+    const { ROW_EXPORT_NAMES } = await import('../tools/export-columns.ts');
+    const what = ROW_EXPORT_NAMES.find((known) => known === first);
+    return what === undefined ? exportLinesOf(first, second, given) : exportRows(what, second, given);
   },
 };
 
-function placeOf(
-  text: string | undefined,
-  option: string,
-  parseTime: (text: string) => bigint | null,
-): JournalPlace | null {
+interface Given {
+  readonly format?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly user?: string | undefined;
+  readonly market?: string | undefined;
+  readonly out?: string | undefined;
+  readonly progress: boolean;
+}
+
+/** @throws CliError 64 for an option that the form does not have. */
+function refuseOptions(form: string, given: Given, names: readonly (keyof Given)[]): void {
+  const wrong = names.find((name) => given[name] !== undefined);
+  if (wrong !== undefined) throw usageError(`"ringbook export ${form}" has no --${wrong}`);
+}
+
+/** Runs it with a reader of the directory and with progress. */
+async function reading<T>(
+  directory: string,
+  { progress: isAsked }: Given,
+  run: (reader: StorageReader, progress: Progress) => Promise<T>,
+): Promise<T> {
+  const { withReader } = await import('../tools/audit-data.ts');
+  return withProgress(isAsked, (progress) => withReader(directory, (reader) => run(reader, progress)));
+}
+
+async function exportJournal(directory: string, given: Given): Promise<typeof EXIT.done> {
+  refuseOptions('journal DIR', given, ['format', 'user', 'market']);
+  const { readableJournal } = await import('../tools/readable-journal.ts');
+  const range = { from: await placeOf(given.from, '--from'), to: await placeOf(given.to, '--to') };
+  await reading(directory, given, (reader, progress) =>
+    toOutput(given.out, (to) => writeLines(readableJournal(reader, range, progress), to)),
+  );
+  return EXIT.done;
+}
+
+async function exportLinesOf(directory: string, what: string, given: Given): Promise<typeof EXIT.done> {
+  const { EXPORTS, exportLines } = await import('../tools/export-data.ts');
+  const name = EXPORTS.find((known) => known === what);
+  if (name === undefined) throw usageError(`ringbook export WHAT DIR, or ringbook export DIR ${EXPORTS.join('|')}`);
+  refuseOptions(`DIR ${name}`, given, ['format', 'from', 'to', 'user', 'market']);
+  await reading(directory, given, (reader, progress) =>
+    toOutput(given.out, (to) => writeLines(exportLines(reader, name, progress), to)),
+  );
+  return EXIT.done;
+}
+
+async function exportRows(what: RowExportName, directory: string, given: Given): Promise<typeof EXIT.done> {
+  const { RowLogReader } = await import('../evidence/row-log/row-log-reader.ts');
+  const { columnsOf, RowCells } = await import('../tools/export-columns.ts');
+  const { exportSource } = await import('../tools/export-rows.ts');
+  const { MarketFinder } = await import('../tools/market-tables.ts');
+  const { TABLE_FORMATS, writeTable } = await import('../tools/table-writers.ts');
+  const format = TABLE_FORMATS.find((known) => known === (given.format ?? 'jsonl'));
+  if (format === undefined) throw usageError(`--format takes ${TABLE_FORMATS.join(', ')}, not "${given.format}"`);
+  const columns = columnsOf(what);
+  const has = (name: string): boolean => columns.some((column) => column.name === name);
+  if (!has('user')) refuseOptions(`${what} DIR`, given, ['user']);
+  if (!has('asset_id') && !has('leg')) refuseOptions(`${what} DIR`, given, ['market']);
+  refuseTerminal(format, given.out);
+  const times = { fromNs: await timeOf(given.from, '--from'), toNs: await timeOf(given.to, '--to') };
+  const user = userOf(given.user);
+  await reading(directory, given, async (reader, progress) => {
+    const filter: ExportFilter = { ...times, user, market: await marketOf(reader, given.market) };
+    const log = RowLogReader.open(join(directory, EVIDENCE));
+    try {
+      const { source, note, rows } = exportSource(reader, log, what, filter);
+      const cells = new RowCells(what, new MarketFinder(reader));
+      const table = mapped(rows, (row) => cells.of(row));
+      const written = await toOutput(given.out, (to) =>
+        writeTable(format, cells.columns, table, to, (count) => progress('exporting', count, 0)),
+      );
+      summarize({ what, format, source, note, written, given });
+    } finally {
+      await log?.close();
+    }
+  });
+  return EXIT.done;
+}
+
+function* mapped<From, To>(rows: Iterable<From>, map: (row: From) => To): Generator<To, void, undefined> {
+  for (const row of rows) yield map(row);
+}
+
+/** A file has a line about it; rows on standard output have their note on standard error. */
+function summarize(of: {
+  readonly what: RowExportName;
+  readonly format: TableFormat;
+  readonly source: ExportSource['source'];
+  readonly note: string | null;
+  readonly written: { readonly rows: number; readonly bytes: number };
+  readonly given: Given;
+}): void {
+  const { what, format, source, note, written, given } = of;
+  if (given.out === undefined) {
+    if (note !== null) process.stderr.write(`ringbook: ${note}\n`);
+    return;
+  }
+  const range = { from: given.from ?? null, to: given.to ?? null };
+  process.stdout.write(`${JSON.stringify({ what, format, ...range, ...written, source, note })}\n`);
+}
+
+function refuseTerminal(format: TableFormat, out: string | undefined): void {
+  if (format === 'parquet' && out === undefined && process.stdout.isTTY === true)
+    throw usageError('Parquet is no text for a terminal: --out FILE writes it');
+}
+
+function userOf(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const user = text.toLowerCase();
+  if (!/^[0-9a-f]{64}$/.test(user)) throw usageError(`--user takes the id of a user, 64 hex digits, not "${text}"`);
+  return user;
+}
+
+async function marketOf(reader: StorageReader, text: string | undefined): Promise<string | null> {
+  if (text === undefined) return null;
+  const { assetOfName } = await import('../tools/market-tables.ts');
+  const asset = assetOfName(reader, text);
+  if (asset === null) throw new CliError(EXIT.usage, `--market: there is no asset "${text}"`);
+  return asset;
+}
+
+async function timeOf(text: string | undefined, option: string): Promise<bigint | null> {
+  if (text === undefined) return null;
+  const { parseIsoTime } = await import('../tools/iso-time.ts');
+  const timeNs = parseIsoTime(text);
+  if (timeNs === null) throw usageError(`${option} takes a UTC day or time like 2026-11-29T09:41:26Z, not "${text}"`);
+  return timeNs;
+}
+
+async function placeOf(text: string | undefined, option: string): Promise<JournalPlace | null> {
   if (text === undefined) return null;
   if (/^[1-9][0-9]{0,14}$/.test(text)) return { sequence: Number(text) };
-  const timeNs = parseTime(text);
+  const { parseIsoTime } = await import('../tools/iso-time.ts');
+  const timeNs = parseIsoTime(text);
   if (timeNs !== null) return { timeNs };
   throw usageError(`${option} takes a sequence or a UTC time like 2026-11-29T09:41:26Z, not "${text}"`);
 }
 
-/** Writes at the speed of the reader. @param file null: standard output. */
-async function writeLines(lines: Iterable<string>, file: string | null): Promise<void> {
-  if (file === null) return writeTo(process.stdout, lines);
+/** @param file undefined: standard output. */
+async function toOutput<T>(file: string | undefined, write: (to: Writable) => Promise<T>): Promise<T> {
+  if (file === undefined) return write(process.stdout);
   const part = `${file}.part`;
   const stream = createWriteStream(part, { mode: 0o600 });
+  // A disk that is full is reported between two writes.
+  const failed = new Promise<never>((_, reject) => stream.once('error', reject));
   try {
-    await writeTo(stream, lines);
+    const result = await Promise.race([write(stream), failed]);
     stream.end();
     await finished(stream);
     renameSync(part, file);
+    return result;
   } catch (error) {
     stream.destroy();
     rmSync(part, { force: true });
@@ -102,13 +238,14 @@ async function writeLines(lines: Iterable<string>, file: string | null): Promise
   }
 }
 
-async function writeTo(stream: Writable, lines: Iterable<string>): Promise<void> {
+/** Writes at the speed of the reader. */
+async function writeLines(lines: Iterable<string>, to: Writable): Promise<void> {
   let chunk = '';
   for (const line of lines) {
     chunk += `${line}\n`;
     if (chunk.length < CHUNK_CHARACTERS) continue;
-    if (!stream.write(chunk)) await once(stream, 'drain');
+    if (!to.write(chunk)) await once(to, 'drain');
     chunk = '';
   }
-  stream.write(chunk);
+  to.write(chunk);
 }

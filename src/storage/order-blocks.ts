@@ -35,6 +35,8 @@ const HEAD_BYTES = 5;
 const COUNT_AT = 1;
 /** Blocks of a list of one user that are read again: a few in each market, as blocks overlap. */
 const KEPT_BLOCKS_MAX = 32;
+/** Blocks that are read at a time when all are. */
+const BLOCKS_PER_STEP = 64;
 
 /** The place of a block: the sequence of an order that was in it. */
 export type BlockPlace = Sequence;
@@ -137,6 +139,19 @@ export class OrderFinder {
     const key = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, place);
     const value = this.#reader.get(key);
     return value === null ? null : openBlock(key, value);
+  }
+}
+
+/** Every finished order of a market whose record is kept, block by block; the accessor is valid until the next one. */
+export function* finishedOrdersOf(
+  reader: StorageReader,
+  marketIndex: number,
+): Generator<OrderRecordView, void, undefined> {
+  const from = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, 0 as Sequence);
+  const to = keyWriter().ofMarket(TABLE.orderBlock, marketIndex, Number.MAX_SAFE_INTEGER as Sequence);
+  for (const { key, value } of reader.entries({ from, to, perStep: BLOCKS_PER_STEP })) {
+    const { records, sequences } = openBlock(key, value);
+    for (const index of sequences.keys()) yield new OrderRecordView(records, index * OrderRecord.bytes);
   }
 }
 

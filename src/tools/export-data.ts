@@ -76,8 +76,12 @@ function* journalLines(reader: StorageReader): Generator<string> {
   }
 }
 
-/** Trades of the tables, then trades that the journal behind them confirms, market by market. */
 function* tradeLines(reader: StorageReader, state: ClearingState): Generator<string> {
+  for (const trade of tradesOf(reader, state)) yield JSON.stringify(tradeMembers(state, trade));
+}
+
+/** Trades of the tables, then trades that the journal behind them confirms, market by market. */
+export function* tradesOf(reader: StorageReader, state: ClearingState): Generator<TradeRow, void, undefined> {
   const history = new History(reader);
   for (const { definition } of state.markets) {
     const { marketIndex } = definition;
@@ -86,16 +90,12 @@ function* tradeLines(reader: StorageReader, state: ClearingState): Generator<str
     let after = 0 as Sequence;
     for (;;) {
       const trades = history.marketTradesAfter(marketIndex, after, TRADES_PER_STEP);
-      for (const trade of trades) if (trade.tradeId < first) yield tradeLine(state, trade);
+      for (const trade of trades) if (trade.tradeId < first) yield trade;
       after = trades.at(-1)?.tradeId ?? after;
       if (trades.length < TRADES_PER_STEP || after >= first) break;
     }
-    for (const trade of behind) yield tradeLine(state, trade);
+    yield* behind;
   }
-}
-
-function tradeLine(state: ClearingState, trade: TradeRow): string {
-  return JSON.stringify(tradeMembers(state, trade));
 }
 
 /** The members of a line of trades. */
@@ -150,7 +150,9 @@ function* positionLines(state: ClearingState): Generator<string> {
 }
 
 /** By user, then by number. */
-function* accountsOf(state: ClearingState): Generator<{ user: UserId; subAccount: number; account: SubAccountSlot }> {
+export function* accountsOf(
+  state: ClearingState,
+): Generator<{ user: UserId; subAccount: number; account: SubAccountSlot }> {
   for (const user of [...state.users.keys()].sort()) {
     const accounts = [...(state.users.get(user)?.subAccounts ?? [])].sort(([a], [b]) => a - b);
     for (const [subAccount, account] of accounts) yield { user, subAccount, account };

@@ -35,11 +35,10 @@ import { OrderRecordView } from '../schema/generated/messages.ts';
 import type { StorageReader } from '../storage/environment.ts';
 import { journalBounds, journalTimeAt, readJournal } from '../storage/journal.ts';
 import type { JournalRecord } from '../storage/journal-record.ts';
-import { endOf, keyWriter, TABLE } from '../storage/key-layout.ts';
-import { decodeRow } from '../storage/row-tables.ts';
 import { StorageError } from '../storage/storage-error.ts';
 import type { Progress } from './audit-data.ts';
 import { isoTime } from './iso-time.ts';
+import { marketsOfTables } from './market-tables.ts';
 
 /** Where a range begins or ends: a record, or the first one at or after a time. */
 export type JournalPlace = { readonly sequence: number } | { readonly timeNs: bigint };
@@ -55,7 +54,6 @@ type Members = Readonly<Record<string, unknown>>;
 type Words = Readonly<Record<number, string | null>>;
 
 const REPORT_RECORDS = 1_000;
-const MARKETS_PER_STEP = 256;
 
 /** Names of all members of T, however deep, whose values are amounts. */
 type AmountNames<T> = T extends string | number | bigint | boolean | null | undefined | Uint8Array
@@ -124,7 +122,8 @@ export function* readableJournal(
 ): Generator<string, void, undefined> {
   const { from, to } = boundsOf(reader, range);
   if (from >= to) return;
-  const markets = marketNames(reader);
+  // One that is younger than the tables has its index alone.
+  const markets = new Map([...marketsOfTables(reader)].map(({ marketIndex, assetId }) => [marketIndex, assetId]));
   let next = from;
   try {
     for (const record of readJournal(reader, from as Sequence)) {
@@ -174,17 +173,6 @@ function placeOf(reader: StorageReader, place: JournalPlace): number {
     else high = middle;
   }
   return low;
-}
-
-/** The base assets of the markets that the tables have, by index: one that was just made may not be among them. */
-function marketNames(reader: StorageReader): ReadonlyMap<number, string> {
-  const from = keyWriter().table(TABLE.market);
-  const names = new Map<number, string>();
-  for (const { key, value } of reader.entries({ from, to: endOf(from), perStep: MARKETS_PER_STEP })) {
-    const { marketIndex, assetId } = decodeRow('market', key, value).definition;
-    names.set(marketIndex, assetId);
-  }
-  return names;
 }
 
 /** One record. @param markets base assets by market index. */

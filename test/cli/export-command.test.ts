@@ -11,6 +11,7 @@ import { devKey } from '../../src/client/keys.ts';
 import { ETH } from '../support/names.ts';
 import { barrier, type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { parsedCsv } from '../support/written-tables.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
@@ -72,6 +73,37 @@ suite('ringbook export', () => {
     assert.equal(ringbook('export', data, 'trades').stdout.split('\n').length, 2);
   });
 
+  test('EXP-01 rows are written in each format, to a file or standard output, and where they are from is said', () => {
+    const file = join(home, 'fills.csv');
+    const { status, stdout, stderr } = ringbook('export', 'fills', data, '--format', 'csv', '--out', file);
+    assert.deepEqual([status, stderr], [0, '']);
+    const said = JSON.parse(stdout) as Record<string, unknown>;
+    const [header, ...rows] = parsedCsv(readFileSync(file, 'utf8'));
+    assert.deepEqual(
+      [said['what'], said['format'], said['rows'], said['bytes']],
+      ['fills', 'csv', rows.length, statSync(file).size],
+    );
+    assert.ok(['row log', 'tables'].includes(String(said['source'])));
+    assert.equal(rows.filter((row) => row[header?.indexOf('status') ?? 0] === 'Confirmed').length, 2);
+    assert.ok(rows.every((row) => row[header?.indexOf('price') ?? 0] === '3000'));
+
+    const lines = ringbook('export', 'fills', data, '--market', 'ETH', '--user', devKey('b').userId);
+    assert.equal(lines.status, 0, lines.stderr);
+    const [fill] = lines.stdout
+      .split('\n')
+      .map((line) => (line === '' ? {} : (JSON.parse(line) as Record<string, unknown>)));
+    assert.deepEqual([fill?.['side'], fill?.['role'], fill?.['quantity']], ['Buy', 'Taker', '0.01']);
+    const other = ringbook('export', 'fills', data, '--market', 'BTC');
+    assert.deepEqual([other.status, other.stdout], [0, '']);
+
+    const parquet = spawnSync(process.execPath, [CLI, 'export', 'trades', data, '--format', 'parquet'], {
+      maxBuffer: 1 << 26,
+    });
+    assert.equal(parquet.status, 0);
+    assert.equal(parquet.stdout.subarray(0, 4).toString(), 'PAR1');
+    assert.equal(parquet.stdout.subarray(-4).toString(), 'PAR1');
+  });
+
   test('EXP-05 wrong usage is one line and exit code 64, and leaves no file', () => {
     const file = join(home, 'none.jsonl');
     for (const args of [
@@ -79,6 +111,12 @@ suite('ringbook export', () => {
       ['journal', data, '--from', 'yesterday', '--out', file],
       [data, 'everything'],
       [data, 'trades', '--from', '2026-11-29'],
+      ['trades', data, '--user', 'ab'.repeat(32)],
+      ['fills', data, '--user', 'me'],
+      ['fills', data, '--market', 'NONE'],
+      ['deposits', data, '--market', 'ETH'],
+      ['fills', data, '--format', 'xlsx'],
+      ['fills', data, '--from', '7', '--out', file],
     ]) {
       const { status, stderr } = ringbook('export', ...args);
       assert.deepEqual([status, stderr.split('\n').length], [64, 2], stderr);

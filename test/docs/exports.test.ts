@@ -1,0 +1,52 @@
+// tier: quick
+/** docs/reference/exports.md has the columns that files have, in their order, with their types. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import { parquetMetadata } from 'hyparquet';
+import { columnsOf, ROW_EXPORT_NAMES } from '../../src/tools/export-columns.ts';
+import { parsedCsv, writtenTable } from '../support/written-tables.ts';
+
+const PHYSICAL: Readonly<Record<string, string>> = { text: 'BYTE_ARRAY', integer: 'INT64', flag: 'BOOLEAN' };
+
+interface Documented {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** The tables of the document by their headings. */
+function documented(): ReadonlyMap<string, readonly Documented[]> {
+  const sections = readFileSync('docs/reference/exports.md', 'utf8').split(/^## /m).slice(1);
+  return new Map(
+    sections.map((section) => {
+      const [heading = ''] = section.split('\n');
+      const rows = [...section.matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)];
+      for (const [, name, , meaning] of rows) assert.match(meaning ?? '', /\.$/, name);
+      return [heading, rows.map(([, name = '', type = '']) => ({ name, type }))];
+    }),
+  );
+}
+
+suite('EXP-03 the columns of exports', () => {
+  test('EXP-03 every export has its table in the document', () => {
+    assert.deepEqual([...documented().keys()], ROW_EXPORT_NAMES);
+  });
+
+  for (const what of ROW_EXPORT_NAMES) {
+    test(`EXP-03 ${what}: header of CSV and schema of Parquet are as documented`, async () => {
+      const rows = documented().get(what) ?? [];
+      assert.ok(rows.length > 3);
+      const [header] = parsedCsv((await writtenTable('csv', columnsOf(what), [])).toString());
+      assert.deepEqual(
+        header,
+        rows.map(({ name }) => name),
+      );
+      const parquet = await writtenTable('parquet', columnsOf(what), []);
+      const { schema } = parquetMetadata(new Uint8Array(parquet).buffer);
+      assert.deepEqual(
+        schema.slice(1).map(({ name, type }) => [name, type]),
+        rows.map(({ name, type }) => [name, PHYSICAL[type]]),
+      );
+    });
+  }
+});
