@@ -99,7 +99,7 @@ const NAMES_TWICE_MAX = 28;
 
 /** Functions and classes that the program does not import: tests call them by name, for the reason that stands over them. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
-  'the row log, until the evidence thread writes it': ['RowLogReader', 'RowLog', 'inspectRowLog'],
+  'the row log, until the evidence thread writes it': ['RowLog', 'inspectRowLog'],
   'the error of the streams of a cluster, whose code a test reads': ['StreamError'],
   'one direction of a format of which the program uses the other, or both within the file': [
     ...[
