@@ -10,7 +10,15 @@ import type { QuoteSetRequest, SignedQuoteSet } from '../../src/codec/order-acti
 import { quoteSetFault } from '../../src/codec/order-rules.ts';
 import { notional18, quantity18 } from '../../src/core/arithmetic.ts';
 import { USD } from '../../src/core/ids.ts';
-import { ORDER_FLAG, QUOTE_CHANGE, ROLLBACK_REASON, SIDE, type Side, TRIGGER } from '../../src/core/order-terms.ts';
+import {
+  ORDER_END,
+  ORDER_FLAG,
+  QUOTE_CHANGE,
+  ROLLBACK_REASON,
+  SIDE,
+  type Side,
+  TRIGGER,
+} from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE, type Reject, reject } from '../../src/core/reject.ts';
 import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
@@ -390,6 +398,31 @@ suite('what quote sets hold', () => {
     const { quantity, limit_price, confirmed_filled_quantity } =
       world.record(ALICE, 'mm:1') ?? assert.fail('it is known');
     assert.deepEqual([quantity, limit_price, confirmed_filled_quantity], ['0', '2000', '0']);
+  });
+
+  test('QTE-07: a filled entry of a set that has ended is no entry of its next revision: what is undone lowers no total', () => {
+    for (const end of [ORDER_END.expired, ORDER_END.marketMakerProtection]) {
+      const world = new World();
+      mustPass(world.send([[200_000, 10]], []));
+      world.settle();
+      world.trade(0, 10);
+      world.settle();
+      const { sequence: order } = [...world.entries.values()][0] ?? assert.fail('it is an entry');
+      world.entries.clear();
+      const { marketIndex } = MARKET;
+      const at = { marketIndex, timeNs: NOW };
+      const markNs = (NOW - 2_000_000n) as TimestampNs;
+      world.manager.onQuoteSetEnded({ ...at, sequence: world.nextSequence, markNs, user: ALICE, slot: 1, end });
+      mustPass(world.send([], []));
+      world.settle();
+      world.undo(0);
+      world.settle();
+      assert.deepEqual([world.status(ALICE, 'mm:1'), world.record(ALICE, 'mm:1')?.quantity], ['Open', '0.001']);
+      assert.equal(world.held(ALICE, USD), 0n, 'nothing of it comes back');
+      const ended = { remaining: 10, requestId: 0, end: ORDER_END.rolledBack, faultReason: ROLLBACK_REASON.none };
+      world.manager.onEnded({ ...at, sequence: world.nextSequence, order, ...ended });
+      assert.deepEqual(world.told(ALICE, 'mm:1').slice(-1), ['Removed RolledBack']);
+    }
   });
 
   test('QTE-01: nothing rests without its hold, whatever is on its way, matched unseen or undone', () => {

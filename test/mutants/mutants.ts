@@ -1898,6 +1898,12 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'filled entries of a set that has ended are no entries of its next revision',
+    site: 'entries-of-an-ended-set',
+    change: removed,
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
     breaks: 'the node cuts no entry below what its market counts as filled',
     site: 'entry-cut-to-what-is-filled',
     change: assigns('total - command.quantity'),

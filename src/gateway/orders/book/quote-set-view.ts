@@ -21,7 +21,7 @@ import type { RejectName } from '../../../core/reject.ts';
 import type { RawPrice, TimestampNs } from '../../../core/units.ts';
 import type { Holds } from '../balances/holds.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
-import { isSpot, type LiveOrder } from './live-order.ts';
+import { filledOf, isFull, isSpot, type LiveOrder } from './live-order.ts';
 import type { LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookView } from './order-book-view.ts';
@@ -184,14 +184,26 @@ export class QuoteSetView {
     if (event.isOver) sink.orderEvent(user, { kind: 'QuoteSetEnded', ...name, reason: 'UserRequested', timestampNs });
   }
 
-  /** A mark was raised; `end` not 0: its entries have ended before. */
-  ended(market: MarketSlot, { user, slot, markNs, end, timeNs: timestampNs }: QuoteSetEndedEvent): void {
+  /** A mark was raised; `end` not 0: its entries have ended before, but for those of which all was filled. */
+  ended(market: MarketSlot, { user, slot, markNs, end, timeNs: timestampNs, sequence }: QuoteSetEndedEvent): void {
     const set = this.#parts.sets.atSlot(user, market.definition.marketIndex, slot);
     if (set === undefined) return;
     if (markNs > set.markNs) set.markNs = markNs;
+    // mutant: entries-of-an-ended-set
+    if (end !== 0) this.#leave(set, { timeNs: timestampNs, sequence });
     if (end === 0 || !this.#parts.sink.isOrderRead(user)) return;
     const name = { orderId: set.setId as OrderId, assetId: market.definition.assetId };
     this.#parts.sink.orderEvent(user, { kind: 'QuoteSetEnded', ...name, reason: ORDER_END_WORD[end], timestampNs });
+  }
+
+  /** No revision that comes later is of these entries, and none of their fills that is undone brings them back. */
+  #leave({ buys, sells }: LiveQuoteSet, at: { readonly timeNs: TimestampNs; readonly sequence: number }): void {
+    for (const { entries } of [buys, sells]) {
+      for (const entry of [...entries.values()]) {
+        this.#parts.sets.left(entry);
+        if (!entry.isClosed && isFull(entry.quantity, filledOf(entry))) this.#parts.book.entryLeft(entry, true, at);
+      }
+    }
   }
 
   /** Comes before the entries of the set. */
