@@ -150,7 +150,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['ROW_KIND_NAMES'],
   ],
-  'the row log, before its thread is there': [...['RowLog', 'inspectRowLog']],
+  'the row log, before its thread is there': [...['RowLog', 'inspectRowLog', 'RowWriter']],
   'the tree and the heads of the evidence, before its thread is there': [
     ...['rootAt', 'consistencyProof', 'entriesRoot', 'rawCommitment', 'readTilePath', 'tilePath'],
     ...['cosignature', 'headText', 'orderEvidence', 'verifierKey', 'readLogHead', 'leafHash'],

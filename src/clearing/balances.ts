@@ -171,6 +171,7 @@ function newBalance(state: ClearingState, account: SubAccountSlot, asset: AssetI
     buys: null,
     planned: null,
     isChanged: false,
+    outcomeAt: 0,
   };
   ownBalances(account).set(asset, slot);
   return slot;
@@ -197,6 +198,18 @@ export function owesForced({ debtors }: ClearingState, user: UserId): boolean {
 }
 
 function writeOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
+  const { outcomes } = state;
+  if (outcomes === null) {
+    changeOwned(state, slot, owned);
+    return;
+  }
+  outcomes.balanceMoves(slot);
+  changeOwned(state, slot, owned);
+  // mutant: ledger-row-not-written
+  outcomes.balanceMoved(slot);
+}
+
+function changeOwned(state: ClearingState, slot: BalanceSlot, owned: Amount18): void {
   // mutant: claims-sum
   slot.totals.claims = add18(slot.totals.claims, subtract18(owned, slot.owned));
   placeOwned(state, slot, owned);
@@ -224,9 +237,13 @@ export function setFunds(
   { owned, locked }: { readonly owned: Amount18; readonly locked: Amount18 },
 ): void {
   assert(locked >= 0n, 'what is locked is never negative');
+  assert(owned >= 0n || owned >= slot.owned, 'a spot balance becomes negative by a forced withdrawal alone');
+  const { outcomes } = state;
+  outcomes?.balanceMoves(slot);
   slot.totals.claims = add18(slot.totals.claims, subtract18(locked, slot.locked));
   slot.locked = locked;
-  setOwned(state, slot, owned);
+  changeOwned(state, slot, owned);
+  outcomes?.balanceMoved(slot);
 }
 
 /** Writes what is owned, and what follows: whether its user owes, and sums of collateral. */

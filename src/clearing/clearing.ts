@@ -61,6 +61,7 @@ import { applyBackstopStep } from './liquidation/backstop.ts';
 import { applyAccountCleared, applyLiquidationStep, applyNodeOrderRefused } from './liquidation/rounds.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { keptSignedText, recordVerdict } from './orders.ts';
+import { recordFacts } from './outcome-facts.ts';
 import { flushChangedPositions } from './positions.ts';
 import { applyDeleteProtection, applyPutProtection, applyResetProtection } from './protections.ts';
 import { applySetPrices } from './registry/prices.ts';
@@ -236,11 +237,13 @@ function isUnverified(row: OrderRow): boolean {
 
 /** Applies a batch and appends what follows from it to `effects`. Assets in balance are asserted at its end (AMB-116). */
 export function applyBatch(state: ClearingState, batch: Batch, effects: Effect[]): void {
+  state.outcomes?.begin();
   for (const verdict of batch.verdicts) recordVerdict(state, verdict);
   for (const input of batch.inputs) {
     applyInput(state, input, batch.timeNs, effects);
   }
   settleBatch(state, batch.timeNs, effects);
+  state.outcomes?.close();
   if (state.firing.size > 0) fireSome(state, FIRED_PER_TURN + 2 * batch.inputs.length);
 }
 
@@ -273,6 +276,18 @@ function publishChanged(state: ClearingState, effects: Effect[]): void {
 }
 
 function applyInput(state: ClearingState, input: ClearingInput, nowNs: TimestampNs, effects: Effect[]): void {
+  const { outcomes } = state;
+  if (outcomes === null) {
+    decideInput(state, input, nowNs, effects);
+    return;
+  }
+  outcomes.noCause();
+  const before = effects.length;
+  decideInput(state, input, nowNs, effects);
+  recordFacts(state, outcomes, effects, before);
+}
+
+function decideInput(state: ClearingState, input: ClearingInput, nowNs: TimestampNs, effects: Effect[]): void {
   if (isOfMarket(input)) {
     takeMarketInput(state, input, nowNs, effects);
     return;

@@ -9,6 +9,7 @@
 import { add18, powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
+import { LEDGER_ENTRY } from '../core/ledger-entries.ts';
 import {
   FILL_GROUP,
   isAtFault,
@@ -70,13 +71,16 @@ function decideGroup(
     if (fault !== null) {
       // mutant: failed-plan-dropped
       drop(fills);
-      rollBackGroup(state, fills, { fill, fault }, effects);
+      rollBackGroup(state, market, fills, { fill, fault }, effects);
       return;
     }
   }
   // After this point the group must succeed.
+  state.outcomes?.causeOfFills();
   book(state, fills);
+  state.outcomes?.causeOfTrade(LEDGER_ENTRY.feeIncome, market, (inputs[0] as MatchedInput).tradeId);
   bookFees(state, plan.fees, effects);
+  state.outcomes?.noCause();
   for (const fill of fills) {
     confirm(state, market, fill, effects);
     const { takerOrder, timeNs } = fill.input;
@@ -116,6 +120,7 @@ function confirm(state: ClearingState, market: ClearingMarket, fill: Fill, effec
     maker: tradeSide(maker),
     taker: tradeSide(taker),
   };
+  state.outcomes?.filled(market, fill);
   fillOrder(state, fill, maker);
   fillOrder(state, fill, taker);
   tallyTrade(state, trade);
@@ -158,13 +163,19 @@ interface Failure {
 }
 
 /** Rolls back every fill of a unit. Others than the one that failed are reversed for their counterparty's sake. */
-function rollBackGroup(state: ClearingState, fills: readonly Fill[], failure: Failure, effects: Effect[]): void {
+function rollBackGroup(
+  state: ClearingState,
+  market: ClearingMarket,
+  fills: readonly Fill[],
+  failure: Failure,
+  effects: Effect[],
+): void {
   const { maker, taker } = failure.fault;
   // The taker is the same order in all fills of a group; makers of the other fills did nothing wrong (AMB-34, EX-25).
   const stale = maker === ROLLBACK_REASON.staleMatch && taker === ROLLBACK_REASON.staleMatch;
   for (const fill of fills) {
     const makerReason = fill === failure.fill || stale ? maker : ROLLBACK_REASON.none;
-    rollBack(state, fill, { maker: seenBy(makerReason), taker: seenBy(taker) }, effects);
+    rollBack(state, market, fill, { maker: seenBy(makerReason), taker: seenBy(taker) }, effects);
   }
 }
 
@@ -173,8 +184,9 @@ function seenBy(own: RollbackReason): RollbackReason {
   return own === ROLLBACK_REASON.none ? ROLLBACK_REASON.counterpartyAtFault : own;
 }
 
-function rollBack(state: ClearingState, fill: Fill, reasons: Fault, effects: Effect[]): void {
+function rollBack(state: ClearingState, market: ClearingMarket, fill: Fill, reasons: Fault, effects: Effect[]): void {
   const { input } = fill;
+  state.outcomes?.rolledBack(market, fill, reasons.maker, reasons.taker);
   markRolledBack(state, fill.maker.slot, reasons.maker);
   markRolledBack(state, fill.taker.slot, reasons.taker);
   const rolledBack: FillRolledBackEffect = {

@@ -27,6 +27,7 @@ import {
   TRIGGER,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
+import { ORDER_OUTCOME } from '../core/outcomes.ts';
 import { NONE } from '../core/pools.ts';
 import { type Amount18, type RawQuantity, type Sequence, ZERO_18 } from '../core/units.ts';
 import type { OrderRecordView } from '../schema/generated/messages.ts';
@@ -147,9 +148,15 @@ export function dropUnmatched(state: ClearingState, market: ClearingMarket): voi
 /**
  * Takes an order off the live ones and counts it among the finished.
  *
- * @param end its last change, which gives it its end. @returns its last record, kept until the next checkpoint.
+ * @param end its last change, which gives it its end. @param isRecorded false where its end is part of another outcome.
+ * @returns its last record, kept until the next checkpoint.
  */
-export function finishOrder(state: ClearingState, order: ClearingOrder, end: (row: OrderRecordView) => void): OrderRow {
+export function finishOrder(
+  state: ClearingState,
+  order: ClearingOrder,
+  end: (row: OrderRecordView) => void,
+  isRecorded = true,
+): OrderRow {
   const { index, row, market } = order;
   setSpend(state, order, spendOf(row, market.definition), ZERO_18);
   removeExposure(state, order);
@@ -157,6 +164,7 @@ export function finishOrder(state: ClearingState, order: ClearingOrder, end: (ro
   countMember(state, row, -1);
   end(row);
   assert(row.end !== 0, 'a finished order has an end');
+  if (isRecorded) state.outcomes?.order(market, ORDER_OUTCOME.ended, row);
   enableChildren(state, order);
   if (market.entering === index) market.entering = NONE;
   if ((row.flags & ORDER_FLAG.nodeMade) !== 0) nodeOrderOver(state, row);
@@ -175,6 +183,7 @@ export function applyCreated(state: ClearingState, market: ClearingMarket, input
   });
   state.orders.markDirty(order.index);
   keepSignedText(state, market, input);
+  state.outcomes?.order(market, ORDER_OUTCOME.accepted, order.row, input);
 }
 
 /**
@@ -249,13 +258,16 @@ export function applyCreateRefused(
   effects: Effect[],
 ): void {
   ensureUser(state, input.order.user, effects);
-  tallyFinishedOrder(state, { ...plainRow(freshRow(input)), end: ORDER_END.postOnlyWouldCross });
+  const row = tallyFinishedOrder(state, { ...plainRow(freshRow(input)), end: ORDER_END.postOnlyWouldCross });
   keepSignedText(state, market, input);
+  state.outcomes?.order(market, ORDER_OUTCOME.refused, row, input);
 }
 
 export function applyReplaced(state: ClearingState, market: ClearingMarket, input: Replaced): void {
   const order = orderInForce(state, market, input.order);
   const { row } = order;
+  // What the node reduces keeps its time.
+  const isCut = input.timestampNs === row.timestampNs;
   const hasNewTrigger = movesTrigger(row, input);
   if (hasNewTrigger) unwatchTrigger(order);
   // Its parent is over, and all that this enabled is in force: it is an order like any other from here on (AMB-29).
@@ -277,6 +289,7 @@ export function applyReplaced(state: ClearingState, market: ClearingMarket, inpu
     changed.triggerState = TRIGGER_STATE.dormant;
   });
   if (hasNewTrigger) watchTrigger(order);
+  state.outcomes?.order(market, isCut ? ORDER_OUTCOME.cut : ORDER_OUTCOME.replaced, row);
 }
 
 /** All of a child is released: an order like any other. */
@@ -317,11 +330,14 @@ export function applyCancelPending(state: ClearingState, market: ClearingMarket,
     row.flags |= ORDER_FLAG.cancelPending;
     row.lastUpdateNs = input.timeNs;
   });
+  state.outcomes?.order(market, ORDER_OUTCOME.cancelPending, order.row);
 }
 
 export function applyRestored(state: ClearingState, market: ClearingMarket, input: Restored): void {
-  changeOrder(state, orderInForce(state, market, input.order), (row) => {
+  const order = orderInForce(state, market, input.order);
+  changeOrder(state, order, (row) => {
     row.prioritySequence = input.prioritySequence;
     row.lastUpdateNs = input.timeNs;
   });
+  state.outcomes?.order(market, ORDER_OUTCOME.restored, order.row);
 }

@@ -35,6 +35,7 @@ export function positionSlot(state: ClearingState, account: SubAccountSlot, asse
       legs: NO_LEGS,
       planned: null,
       isChanged: false,
+      outcomeAt: 0,
     };
     ownPositions(account).set(asset, slot);
   }
@@ -43,7 +44,10 @@ export function positionSlot(state: ClearingState, account: SubAccountSlot, asse
 
 /** Sets the legs. */
 export function setLegs(state: ClearingState, slot: PositionSlot, legs: Legs): void {
+  const { outcomes } = state;
+  outcomes?.legsMove(slot);
   placeLegs(state, slot, legs);
+  outcomes?.legsMoved(slot);
   if (slot.isChanged) return;
   slot.isChanged = true;
   state.changedPositions.push(slot);

@@ -23,6 +23,7 @@ import type {
   PutProtection,
   ResetProtection,
 } from './inputs.ts';
+import { protectionFact } from './outcome-facts.ts';
 import { setOf } from './quote-set-slots.ts';
 import type { OrderRow, ProtectionRow } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
@@ -154,8 +155,11 @@ export function applyProtectionTriggered(
   { user, marketIndex, slot, sequence, frozenUntilNs }: ProtectionTriggeredInput,
 ): void {
   const row = state.protections.get(protectionKey({ user, marketIndex, slot }));
+  if (row === undefined) return;
+  const tripped = { ...row, trip: sequence, frozenUntilNs };
   // mutant: protection-trip-durable
-  if (row !== undefined) place(state, { ...row, trip: sequence, frozenUntilNs });
+  place(state, tripped);
+  state.outcomes?.fact(protectionFact(state, 'tripped', tripped));
 }
 
 /** Rollbacks have taken the count of a frozen group below its limits. */
@@ -164,7 +168,10 @@ export function applyProtectionEnded(
   { user, marketIndex, slot, trip }: ProtectionEndedInput,
 ): void {
   const row = state.protections.get(protectionKey({ user, marketIndex, slot }));
-  if (row !== undefined && trip > row.endedTrip) place(state, { ...row, endedTrip: trip });
+  if (row === undefined || trip <= row.endedTrip) return;
+  const ended = { ...row, endedTrip: trip };
+  place(state, ended);
+  state.outcomes?.fact(protectionFact(state, 'ended', ended));
 }
 
 // ---- members

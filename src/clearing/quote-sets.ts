@@ -23,12 +23,15 @@ import {
   TRIGGER,
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
+import { QUOTE_SET_OUTCOME } from '../core/outcomes.ts';
 import { type RawPrice, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
+import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { ensureUser } from './balances.ts';
 import type { Effect } from './effects.ts';
 import type { QuoteSetAppliedInput, QuoteSetEndedInput } from './inputs.ts';
 import { type ClearingOrder, orderOf } from './live-orders.ts';
 import { addLiveOrder, changeOrder, finishOrder } from './orders.ts';
+import { NO_SIGNED } from './outcomes.ts';
 import { changeSet, quoteSetKey } from './quote-set-slots.ts';
 import type { OrderRow, QuoteSetRow } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
@@ -88,6 +91,8 @@ export function applyQuoteSet(
   changeSet(state, slot, isOver ? { ...row, sequence: 0 as Sequence } : row);
   for (const change of input.changes) applyChange(state, market, input, change);
   if (input.termsChanged) for (const sequence of slot.entries) changeTerms(state, market, sequence, input);
+  const { timeNs, changes } = input;
+  state.outcomes?.quoteSet(market, QUOTE_SET_OUTCOME.applied, row, { timeNs, end: 0, changes, signed: input });
 }
 
 type Change = QuoteSetAppliedInput['changes'][number];
@@ -108,10 +113,12 @@ function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteS
   const live = must(order, 'a set changes entries that are live in clearing');
   assert(live.row.user === input.user && live.row.quoteSet === input.slot, 'a set changes its own entries');
   if (kind === QUOTE_CHANGE.left) {
-    finishOrder(state, live, (row) => {
+    const end = (row: OrderRecordView): void => {
       row.end = ORDER_END.userRequested;
       row.lastUpdateNs = input.timeNs;
-    });
+    };
+    // The outcome of the set has it.
+    finishOrder(state, live, end, false);
     return;
   }
   changeOrder(state, live, (row) => {
@@ -207,6 +214,9 @@ export function applyQuoteSetEnded(state: ClearingState, market: ClearingMarket,
   const isOver = slot.row.isOver || input.end !== 0;
   const marked = { ...slot.row, markNs: input.markNs, isOver };
   assert(input.markNs >= slot.row.markNs, 'a mark only rises');
+  const event = input.end === 0 ? QUOTE_SET_OUTCOME.marked : QUOTE_SET_OUTCOME.ended;
+  const { timeNs, end } = input;
+  state.outcomes?.quoteSet(market, event, marked, { timeNs, end, changes: [], signed: NO_SIGNED });
   if (!isOver || slot.row.sequence === 0) {
     changeSet(state, slot, marked);
     return;

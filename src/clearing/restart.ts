@@ -19,6 +19,7 @@
 import { assert } from '../core/assert.ts';
 import { RESTART_SEQUENCE_GAP } from '../core/limits.ts';
 import { ORDER_END, type OrderEnd } from '../core/order-terms.ts';
+import { ORDER_OUTCOME } from '../core/outcomes.ts';
 import type { RawQuantity, Sequence, TimestampNs } from '../core/units.ts';
 import { tripped } from '../risk/prices.ts';
 import { hasLiveParent } from './children.ts';
@@ -133,5 +134,6 @@ function cut(state: ClearingState, order: ClearingOrder): OrderEnd | null {
     row.quantity = enabledQuantity as RawQuantity;
     if (row.activatedQuantity >= enabledQuantity) becomeWhole(row);
   });
+  state.outcomes?.order(order.market, ORDER_OUTCOME.cutAtRestart, order.row);
   return null;
 }

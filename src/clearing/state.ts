@@ -36,6 +36,7 @@ import type { MarketInput, MatchedInput, RejectFill } from './inputs.ts';
 import { type AccountWatch, Detection } from './liquidation/detection.ts';
 import type { WatchList } from './liquidation/watch-list.ts';
 import { ClearingOrders, type MarketOrders, type OrderIndex } from './live-orders.ts';
+import type { OutcomeRecorder } from './outcomes.ts';
 import { DEFAULT_SETTINGS, type Settings } from './registry/settings.ts';
 import type {
   AdlUsageRow,
@@ -130,6 +131,8 @@ export interface BalanceSlot {
   planned: Amount18 | null;
   /** Whether it is among the changed ones of the current input. */
   isChanged: boolean;
+  /** Its number in the outcomes of a record (outcomes.ts); means nothing unless it has that place there. */
+  outcomeAt: number;
 }
 
 /** One position. A slot stays when its legs are gone: that is the same fact as none. */
@@ -147,6 +150,8 @@ export interface PositionSlot {
   planned: Legs | null;
   /** Whether it is among the changed ones of the current input. */
   isChanged: boolean;
+  /** As that of a balance. */
+  outcomeAt: number;
 }
 
 export interface SubAccountSlot {
@@ -312,6 +317,8 @@ interface Dirty {
 }
 
 export interface ClearingState {
+  /** Records what is decided, for the row log; null where none is kept. No part of the state: it decides nothing. */
+  outcomes: OutcomeRecorder | null;
   readonly sha256: Sha256;
   readonly users: Map<UserId, UserSlot>;
   readonly orders: ClearingOrders;
@@ -468,6 +475,7 @@ export function createClearingState(sha256: Sha256 = portableSha256, key: HashKe
   const dirty = emptyDirty();
   const withdrawalCounters = new Map<string, number>();
   return {
+    outcomes: null,
     sha256,
     users: new Map(),
     orders: new ClearingOrders(key),

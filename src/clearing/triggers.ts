@@ -11,6 +11,7 @@
  * released. Nothing is held or filled before the last state; a restart keeps all of them.
  */
 import { ORDER_FLAG, TIF, TRIGGER_STATE } from '../core/order-terms.ts';
+import { ORDER_OUTCOME } from '../core/outcomes.ts';
 import type { RawPrice } from '../core/units.ts';
 import { unlinkChild } from './children.ts';
 import type { Activated, Triggered } from './inputs.ts';
@@ -67,6 +68,7 @@ export function applyTriggered(state: ClearingState, market: ClearingMarket, inp
     row.triggerState = TRIGGER_STATE.fired;
     row.lastUpdateNs = input.timeNs;
   });
+  state.outcomes?.order(market, ORDER_OUTCOME.triggered, order.row);
 }
 
 /** A child that is released whole is an order like any other from then on: a replace may enlarge it (AMB-29). */
@@ -88,4 +90,5 @@ export function applyActivated(state: ClearingState, market: ClearingMarket, inp
     row.lastUpdateNs = input.timeNs;
   });
   if (isEntering) market.entering = order.index;
+  state.outcomes?.order(market, ORDER_OUTCOME.activated, order.row);
 }

@@ -2,7 +2,7 @@
  * Why a balance of the ledger changes: the closed vocabulary of `entry` in ledger rows (LDG-01). The numbers are in outcome
  * bytes, which no file keeps; the words are.
  */
-const LEDGER_ENTRY = {
+export const LEDGER_ENTRY = {
   /** The balance when the row log begins. */
   opening: 0,
   /** The legs of a confirmed fill: base and quote. */
@@ -40,9 +40,9 @@ const LEDGER_ENTRY = {
   /** A rebalancing pool that versions of before took below zero was filled. */
   poolFill: 21,
 } as const;
-type LedgerEntry = (typeof LEDGER_ENTRY)[keyof typeof LEDGER_ENTRY];
+export type LedgerEntry = (typeof LEDGER_ENTRY)[keyof typeof LEDGER_ENTRY];
 
-const LEDGER_ENTRY_WORD: Readonly<Record<LedgerEntry, string>> = {
+export const LEDGER_ENTRY_WORD: Readonly<Record<LedgerEntry, string>> = {
   0: 'opening',
   1: 'trade',
   2: 'trading_fee',

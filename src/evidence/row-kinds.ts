@@ -40,7 +40,7 @@ type MemberType =
   | 'enum'
   | 'json';
 
-interface RowMember {
+export interface RowMember {
   readonly name: string;
   readonly type: MemberType;
   /** One sentence. */
@@ -73,6 +73,9 @@ function maybeOneOf(name: string, words: readonly string[], meaning: string): Ro
   return { name, type: 'enum', meaning, words, isOptional: true };
 }
 
+/** The form of rows. */
+export const ROW_VERSION = 1;
+
 /** What every row begins with. */
 const ROW_HEAD: readonly RowMember[] = [
   always('v', 'integer', 'The form of the row, 1.'),
@@ -89,7 +92,8 @@ const PRIVATE_HEAD: readonly RowMember[] = [
   always('previous', 'hex', 'The leaf hash of the row n − 1 of the user: 64 digits, zeros for n = 1.'),
 ];
 
-const ORDER_EVENTS = [
+/** By ORDER_OUTCOME. */
+export const ORDER_EVENT_WORDS: readonly string[] = [
   'accepted',
   'refused',
   'replaced',
@@ -99,15 +103,21 @@ const ORDER_EVENTS = [
   'cancel_pending',
   'restored',
   'ended',
-] as const;
+  'cut',
+];
 
 const SIDE_WORDS = Object.values(SIDE_WORD);
-const ORDER_TYPE_WORDS = ['Limit', 'MarketBase', 'MarketQuote'] as const;
-const TIF_WORDS = ['GTC', 'GTD', 'IOC', 'FOK'] as const;
+/** By ORDER_KIND. */
+export const ORDER_TYPE_WORDS: readonly string[] = ['Limit', 'MarketBase', 'MarketQuote'];
+/** By TIF. */
+export const TIF_WORDS: readonly string[] = ['GTC', 'GTD', 'IOC', 'FOK'];
 const TRIGGER_WORDS = ['above', 'below'] as const;
 const ROLE_WORDS = ['Maker', 'Taker'] as const;
-const QUOTE_SET_EVENTS = ['applied', 'marked', 'ended'] as const;
-const PROTECTION_EVENTS = ['set', 'removed', 'reset', 'tripped', 'ended'] as const;
+/** By QUOTE_SET_OUTCOME. */
+export const QUOTE_SET_EVENTS: readonly string[] = ['applied', 'marked', 'ended'];
+/** By QUOTE_CHANGE. */
+export const QUOTE_CHANGE_WORDS: readonly string[] = ['', 'created', 'resized', 'left', 'refused', 'out', 'kept'];
+const PROTECTION_EVENTS = ['set', 'removed', 'tripped', 'ended'] as const;
 const DEPOSIT_EVENTS = ['credited', 'unclaimed', 'claimed'] as const;
 const WITHDRAWAL_EVENTS = ['queued', 'filled', 'signing', 'approved', 'executed', 'expired', 'cancelled'] as const;
 const SETTLEMENT_EVENTS = ['locked', 'approved', 'executed', 'expired', 'refused', 'reversed'] as const;
@@ -119,7 +129,7 @@ const EVENT_NS: RowMember = maybe('event_ns', 'time', 'When its market decided i
 const CHAIN: RowMember = always('chain_id', 'id', 'The chain.');
 
 const ORDER_MEMBERS: readonly RowMember[] = [
-  oneOf('event', ORDER_EVENTS, 'What happened to the order.'),
+  oneOf('event', [...new Set(ORDER_EVENT_WORDS)], 'What happened to the order.'),
   MARKET,
   always(
     'order_id',
@@ -346,7 +356,7 @@ const PRICES_MEMBERS: readonly RowMember[] = [
 const CONFIG_MEMBERS: readonly RowMember[] = [
   always('table', 'id', 'What was configured: asset, market, or the kind of another operator object.'),
   always('key', 'id', 'Which one.'),
-  always('value', 'json', 'All of it from here on.'),
+  maybe('value', 'json', 'All of it from here on, without addresses of providers; absent when it was removed.'),
 ];
 
 const STATEMENT_MEMBERS: readonly RowMember[] = [
@@ -354,7 +364,7 @@ const STATEMENT_MEMBERS: readonly RowMember[] = [
   always('text', 'text', 'What the venue states, often a signed note.'),
 ];
 
-type RowKindName =
+export type RowKindName =
   | 'order'
   | 'quote_set'
   | 'fill'

@@ -1866,6 +1866,21 @@ const PROTECTION: readonly Mutant[] = [
   },
 ];
 
+const ROW_LOG: readonly Mutant[] = [
+  {
+    breaks: 'a change of a balance has a ledger row',
+    site: 'ledger-row-not-written',
+    change: removed,
+    caughtBy: 'test/clearing/properties',
+  },
+  {
+    breaks: 'a ledger row has a cause',
+    site: 'ledger-cause',
+    change: removed,
+    caughtBy: 'test/clearing/properties',
+  },
+];
+
 const PROTECTION_ROWS: readonly Mutant[] = [
   {
     breaks: 'a trip is durable',
@@ -3032,6 +3047,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MARGIN,
   ...PROTECTION,
   ...PROTECTION_ROWS,
+  ...ROW_LOG,
   ...LIQUIDATION,
   ...ORDERS,
   ...MARKET_DATA,

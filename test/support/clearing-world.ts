@@ -31,6 +31,7 @@ import { isOpen } from '../../src/risk/position.ts';
 import { type AskedInput, inputOf } from './asked.ts';
 import { EMPTY_ORDER } from './empty-order.ts';
 import { ALICE, ETH, USD } from './names.ts';
+import { RowLedger } from './row-ledger.ts';
 
 export const T0: TimestampNs = 1_800_000_000_000_000_000n as TimestampNs;
 export const DAYS_30: bigint = 2_592_000_000_000_000n;
@@ -63,6 +64,8 @@ export class ClearingWorld {
   state: ClearingState = createClearingState();
   nowNs: TimestampNs = T0;
   readonly journal: Batch[] = [];
+  /** The rows of its batches (EXP-00). */
+  readonly rowLog: RowLedger = new RowLedger();
   /** Orders with a wrong signature, by order key. */
   readonly forged: Set<string> = new Set();
   /** Revisions of quote sets that were verified. */
@@ -111,8 +114,10 @@ export class ClearingWorld {
     const batch = { timeNs: this.nowNs, inputs, verdicts };
     this.journal.push(batch);
     const effects: Effect[] = [];
+    this.rowLog.begin(this.state);
     applyBatch(this.state, batch, effects);
     checkLedger(this.state);
+    this.rowLog.check(this.state, batch.timeNs);
     return effects;
   }
 

@@ -5,8 +5,10 @@
  * consumed only together with the effect (NON-06, AMB-68). The margin figures do not move: a quote leg and spot USD count
  * alike.
  */
+
 import { add18 } from '../../core/arithmetic.ts';
 import { USD } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -64,6 +66,7 @@ export function applyClosePosition(
 
   // After this point the position must be folded.
   changeUser(state, user, { ...user.row, closePositionNonce: nonce }, effects);
+  state.outcomes?.cause(LEDGER_ENTRY.positionClosed, asset);
   setOwned(state, usd, add18(usd.owned, position.legs.quote));
   setLegs(state, position, NO_LEGS);
   effects.push({ kind: 'positionCleared', user: id, subAccount: index, asset, timeNs: nowNs });

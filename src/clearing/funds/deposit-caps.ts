@@ -15,9 +15,11 @@
  * Conversions are part of inputs that may free room (a changed asset, an executed withdrawal) and of `lotsDue`, an input
  * that clearing's actor adds to a batch when one is due. They follow from the state and the time of the batch alone.
  */
+
 import { add18, mulDivFloor, powerOfTen, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
 import { type AssetId, tokenOfAsset } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { type Amount18, ONE_18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { balanceSlot, moveHoldings, setOwned, totalsOf } from '../balances.ts';
@@ -111,6 +113,7 @@ function convert(state: ClearingState, lot: Lot, nowNs: TimestampNs, effects: Ef
   const owner = must(state.users.get(user), 'who has a lot is known');
   const balance = balanceSlot(state, owner, slot.subAccount, pooled);
   state.lots.reduce(lot, amount);
+  state.outcomes?.cause(LEDGER_ENTRY.lotPooled, asset);
   setOwned(state, slot, subtract18(slot.owned, amount));
   depositLowersUsage(state, { user, asset: pooled }, amount, nowNs);
   setOwned(state, balance, add18(balance.owned, amount));

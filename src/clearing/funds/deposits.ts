@@ -12,10 +12,12 @@
  *
  * Not here: what the deposit overload configures (signers/deposit-config.ts).
  */
+
 import { add18, normalizeDeposit, subtract18 } from '../../core/arithmetic.ts';
 import { assert, must } from '../../core/assert.ts';
 import { format18 } from '../../core/decimal.ts';
 import type { AssetId, UserId } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { reject } from '../../core/reject.ts';
@@ -118,6 +120,19 @@ function depositRow(event: DepositEvent, credit: Credit | Uncredited, nowNs: Tim
   return { chainId, tx, logIndex, user, asset, amount, depositNonce, creditedNs: nowNs };
 }
 
+/** The row of the log. */
+function depositFact(
+  event: 'credited' | 'unclaimed' | 'claimed',
+  { chainId, tx, logIndex, user, token, baseUnits, depositNonce }: DepositEvent,
+  credit: Credit | Uncredited,
+): Readonly<Record<string, unknown>> {
+  const place = { chain_id: chainId, tx, log_index: logIndex, token, base_units: baseUnits, counter: depositNonce };
+  const head = { kind: 'deposit', user, event, ...place };
+  if (typeof credit === 'string') return head;
+  const { asset, gross, net } = credit;
+  return { ...head, asset, amount: net, fee: subtract18(gross, net) };
+}
+
 /**
  * Acts on a confirmed deposit event, once.
  *
@@ -144,6 +159,7 @@ export function applyDeposit(
   state.depositCounters.set(key, depositNonce + 1);
   tallyDeposit(state, row);
   if (input.setup !== undefined) setUpSigners(state, user, input.setup, nowNs, effects);
+  state.outcomes?.fact(depositFact(typeof credit === 'string' ? 'unclaimed' : 'credited', input, credit));
   if (typeof credit === 'string') keepUnclaimed(state, input);
   else bookDeposit(state, { event: input, credit, row }, effects);
   return answer(typeof credit === 'string' ? credit : 'credited', depositNonce + 1);
@@ -161,6 +177,7 @@ function bookDeposit(
   const isPooled = asset === index;
   const fee = subtract18(gross, net);
   const balance = balanceSlot(state, ensureUser(state, user, effects), SPOT_ACCOUNT, asset);
+  state.outcomes?.cause(LEDGER_ENTRY.deposit, `${chainId}/${event.tx}/${event.logIndex}`, subtract18(ZERO_18, fee));
   setOwned(state, balance, add18(balance.owned, net));
   if (isPooled) {
     depositLowersUsage(state, { user, asset }, gross, creditedNs);
@@ -199,6 +216,7 @@ export function applyFaucet(state: ClearingState, input: Faucet, effects: Effect
 
   // After this point the credit must succeed.
   const slot = balanceSlot(state, ensureUser(state, user, effects), subAccount, asset);
+  state.outcomes?.cause(LEDGER_ENTRY.faucet, '');
   setOwned(state, slot, add18(owned, amount));
   moveFaucet(state, slot.totals, amount);
   return accepted({ balance: format18(slot.owned) });
@@ -232,6 +250,7 @@ export function applyCreditUnclaimed(
 
   // After this point the deposit must be credited.
   removeUnclaimed(state, row);
+  state.outcomes?.fact(depositFact('claimed', event, credit));
   const booked = depositRow(event, credit, nowNs);
   tallyUnclaimedCredit(state, booked);
   must(state.users.get(user), 'a deposit has made its user known');

@@ -20,9 +20,11 @@
  * Each has the vault's counter of its user's forced withdrawals, contiguous as that of deposits. Units beyond what the
  * ledger has of the token in the vault are no claim of the ledger: they came without an event (AMB-116) and are not debited.
  */
+
 import { add18, larger, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
 import type { AssetId } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { accepted, type Outcome } from '../../core/outcome.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { balanceSlot, debitBelowZero, ensureUser, moveHoldings, SPOT_ACCOUNT, setOwned } from '../balances.ts';
@@ -70,6 +72,7 @@ export function applyForcedWithdrawal(
 
   let left = value;
   let ofLots = ZERO_18;
+  state.outcomes?.cause(LEDGER_ENTRY.forcedWithdrawal, `${chainId}/${nonce}`);
   const isCovered = (): boolean => {
     // mutant: forced-lots-first
     const taken = takeOwned(state, lots, left);

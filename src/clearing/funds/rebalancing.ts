@@ -15,10 +15,12 @@
  * for is `unpaid` of the asset, and no rebate is paid for working that off. So `pool − F(u) + unpaid` never falls: a
  * history that ends where it began has taken at most what `unpaid` rose by (decision 0044).
  */
+
 import { add18, mulDivCeil, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
 import { parseDecimal18 } from '../../core/decimal.ts';
 import type { AssetId, ChainId } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { type Amount18, ONE_18, ZERO_18 } from '../../core/units.ts';
 import { balanceSlot, SPOT_ACCOUNT, setOwned, totalsOf } from '../balances.ts';
 import { type Rebalancing, rebalancingOf } from '../registry/registry-assets.ts';
@@ -240,6 +242,7 @@ export function fillShortPools(state: ClearingState): void {
     const feeUser = state.users.get(state.settings.fee_account);
     const fees = feeUser === undefined ? null : balanceSlot(state, feeUser, SPOT_ACCOUNT, asset);
     const ofFees = fees === null || fees.owned <= 0n ? ZERO_18 : smaller(fees.owned, missing);
+    state.outcomes?.cause(LEDGER_ENTRY.poolFill, asset);
     if (fees !== null && ofFees > 0n) setOwned(state, fees, subtract18(fees.owned, ofFees));
     totals.backstopCredits = subtract18(totals.backstopCredits, subtract18(missing, ofFees));
     totals.rebalancingPool = ZERO_18;

@@ -30,6 +30,7 @@ import { add18, mulDivCeil, normalizeDeposit, powerOfTen, smaller, subtract18 } 
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, ChainId, UserId } from '../../core/ids.ts';
 import { USD } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -483,6 +484,7 @@ export function applySettled(
   state.dirty.settlementCounters.add(counterKey(chainId, user, subAccount));
   move(state, row, { status: 'executed' }, effects);
   endUses(state, madeRow(row), { status: 'executed', isLast: true, nowNs });
+  state.outcomes?.cause(LEDGER_ENTRY.settlement, `${chainId}/${subAccount}/${nonce}`);
   release(state, balance, row.amountOut, subtract18(row.amountOut, value));
   const credited = balanceSlot(state, must(state.users.get(user), 'its account is known'), subAccount, row.assetIn);
   setOwned(state, credited, add18(credited.owned, credit));
@@ -529,6 +531,8 @@ export function applySettlementVanished(
   const { claims, vaultHoldings } = must(state.totals.get(out.asset), 'an asset with vault units has totals');
   if (claims + value > AMOUNT18_MAX || vaultHoldings + value > AMOUNT18_MAX) return accepted({ result: 'unmatched' });
   const returned = balanceSlot(state, slot, subAccount, out.asset);
+  state.outcomes?.cause(LEDGER_ENTRY.settlementReversed, `${chainId}/${subAccount}/${nonce}`);
+  state.outcomes?.fact(reversedFact(input));
   setOwned(state, returned, add18(returned.owned, value));
   const ended = takeBack(state, slot, { subAccount, chainId, asset: into.asset }, credit, nowNs, effects);
   moveVaultUnits(state, { token: tokenOut, chainId, asset: out.asset }, baseUnitsOut, value);
@@ -537,6 +541,15 @@ export function applySettlementVanished(
   fillQueue(state, out.asset, chainId, nowNs, effects);
   reserveFollows(state, tokenIn, chainId);
   return accepted({ result: 'reversed' });
+}
+
+/** The row of the log. */
+function reversedFact(input: SettlementVanished): Readonly<Record<string, unknown>> {
+  const { chainId, user, subAccount, nonce, tokenOut, baseUnitsOut, tokenIn, baseUnitsIn } = input;
+  const out = { token_out: tokenOut, base_units_out: baseUnitsOut };
+  const into = { token_in: tokenIn, base_units_in: baseUnitsIn };
+  const place = { sub_account: subAccount, chain_id: chainId, nonce };
+  return { kind: 'settlement', user, event: 'reversed', ...place, ...out, ...into };
 }
 
 /**

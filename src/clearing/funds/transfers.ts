@@ -9,8 +9,10 @@
  * has the reason why it could not be (AMB-112): the same refusals follow from that as from what is booked. The nonce is
  * consumed only together with the effect (NON-06, AMB-68).
  */
+
 import { add18, mulDivFloor, subtract18 } from '../../core/arithmetic.ts';
 import { isToken, USD } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -153,6 +155,8 @@ export function applyTransfer(
   const source = balanceSlot(state, user, sourceIndex, asset);
   const target = balanceSlot(state, user, targetIndex, asset);
   changeUser(state, user, { ...user.row, transferNonce: nonce }, effects);
+  // mutant: ledger-cause
+  state.outcomes?.cause(LEDGER_ENTRY.transfer, nonce.toString());
   setOwned(state, source, subtract18(source.owned, amount));
   setOwned(state, target, add18(target.owned, amount));
   effects.push({ kind: 'transferDone', user: id, sourceIndex, targetIndex, asset, amount, timeNs: nowNs });

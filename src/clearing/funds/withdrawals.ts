@@ -24,6 +24,7 @@
 import { add18, larger, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
 import { type AssetId, isPayable, type UserId } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -568,6 +569,7 @@ function restore(state: ClearingState, slot: WithdrawalSlot, effects: Effect[]):
   reviveUses(state, madeRow(slot.row));
   moveFunds(state, { asset, chainId, change: value, paid: -fee });
   const { pool } = sourcesOf(state, slot.row);
+  state.outcomes?.cause(LEDGER_ENTRY.withdrawalReversed, `${chainId}/${slot.row.nonce}`, fee);
   setFunds(state, pool, { owned: pool.owned, locked: add18(pool.locked, add18(value, fee)) });
   moveVaultUnits(state, { token, chainId, asset }, payout, value);
 }
@@ -582,7 +584,10 @@ function payOut(state: ClearingState, row: WithdrawalRow, value: Amount18): void
   const paid = smaller(isolated, value);
   const feeOfLots = smaller(subtract18(isolated, paid), fee);
   const takenOfLots = add18(paid, feeOfLots);
+  const { outcomes } = state;
+  outcomes?.cause(LEDGER_ENTRY.withdrawal, `${chainId}/${row.nonce}`, subtract18(ZERO_18, feeOfLots));
   release(state, lots, isolated, takenOfLots);
+  outcomes?.cause(LEDGER_ENTRY.withdrawal, `${chainId}/${row.nonce}`, subtract18(feeOfLots, fee));
   release(state, pool, subtract18(add18(amount, fee), isolated), subtract18(add18(value, fee), takenOfLots));
   // mutant: withdrawal-fee-to-pool
   moveFunds(state, { asset, chainId, change: -value, paid: fee });

@@ -11,9 +11,11 @@
  *
  * Not here: how much is credited (src/risk/liquidation.ts), when (backstop.ts, take-over.ts).
  */
+
 import { add18, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { USD } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { marginSumsOf } from '../account-margin.ts';
@@ -40,6 +42,7 @@ export function giveCredit(state: ClearingState, account: SubAccountSlot, usd: A
   const balance = accountBalance(state, account, USD);
   const given = smaller(usd, subtract18(AMOUNT18_MAX as Amount18, balance.owned));
   if (given === 0n) return ZERO_18;
+  state.outcomes?.cause(LEDGER_ENTRY.backstopCredit, '');
   setOwned(state, balance, add18(balance.owned, given));
   // mutant: backstop-credit-booked
   changeCredits(state, -given);
@@ -52,6 +55,7 @@ export function returnUsd(state: ClearingState, account: SubAccountSlot, effects
   const usd = balance.owned;
   if (usd === 0n) return;
   const repaid = smaller(usd, -totalsOf(state, USD).backstopCredits as Amount18);
+  state.outcomes?.cause(LEDGER_ENTRY.backstopReturn, '');
   setOwned(state, balance, ZERO_18);
   if (repaid > 0n) changeCredits(state, repaid);
   if (repaid === usd) return;

@@ -14,10 +14,12 @@
  *
  * States and transitions: backstop-states.ts. Not here: the trades of auto-deleveraging (deleveraging.ts).
  */
+
 import { add18, mulDivFloor, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { parseDecimal18 } from '../../core/decimal.ts';
 import { type AssetId, USD } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { SIDE } from '../../core/order-terms.ts';
 import { type Amount18, ONE_18, SECOND_NS, type TimestampNs, ZERO_18 } from '../../core/units.ts';
@@ -172,6 +174,7 @@ function net(state: ClearingState, asset: AssetId, nowNs: TimestampNs): void {
   const longs = positions.filter(({ legs }) => legs.base > 0n);
   const shorts = positions.filter(({ legs }) => legs.base < 0n);
   let [at, against] = [0, 0];
+  state.outcomes?.cause(LEDGER_ENTRY.netting, '');
   for (;;) {
     const long = longs[at];
     const short = shorts[against];
@@ -278,6 +281,7 @@ function close(state: ClearingState, { row, account, holdings, nowNs }: Work, ef
   // mutant: posting-at-close
   const posted = giveCredit(state, account, (usd < 0n ? -usd : 0n) as Amount18);
   const left = foldedUsd(account);
+  state.outcomes?.cause(LEDGER_ENTRY.backstopClose, '');
   for (const slot of account.positions.values()) {
     if (!isOpen(slot.legs)) continue;
     setLegs(state, slot, NO_LEGS);
@@ -285,6 +289,7 @@ function close(state: ClearingState, { row, account, holdings, nowNs }: Work, ef
   }
   setOwned(state, accountBalance(state, account, USD), left);
   returnUsd(state, account, effects);
+  state.outcomes?.cause(LEDGER_ENTRY.backstopClose, '');
   const backstop = ensureUser(state, user, effects);
   for (const { risk, amount } of holdings) {
     const own = balanceSlot(state, backstop, SPOT_ACCOUNT, risk.asset);

@@ -15,8 +15,10 @@
  *
  * Not here: when the backstop deleverages (backstop.ts), the figures (src/risk/liquidation.ts).
  */
+
 import { add18, larger, notional18, quantity18, subtract18 } from '../../core/arithmetic.ts';
 import type { OrderId } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { SIDE, type Side } from '../../core/order-terms.ts';
 import { type Amount18, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../../core/units.ts';
@@ -284,6 +286,7 @@ function trade(
   const base = quantity18(lots, definition.quantityDecimals);
   const notional = notional18(price, lots, definition);
   const bought = side === SIDE.buy ? base : subtract18(ZERO_18, base);
+  state.outcomes?.causeOfTrade(LEDGER_ENTRY.autoDeleverage, market, tradeId);
   setLegs(state, position, afterFill(position.legs, bought, notional, ZERO_18));
   // mutant: adl-both-sides
   setLegs(state, slot, afterFill(slot.legs, -bought, notional, ZERO_18));
@@ -299,6 +302,8 @@ function trade(
     maker: sideOf(slot, tradeId),
     taker: sideOf(position, tradeId),
   };
+  const parties = { maker: slot, taker: position };
+  state.outcomes?.deleveraged(market, { tradeId, price, quantity: lots, timeNs, takerSide: side, ...parties });
   tallyTrade(state, row);
   effects.push({ kind: 'deleveraged', trade: row, timeNs });
   return base;

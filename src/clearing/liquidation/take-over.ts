@@ -12,9 +12,11 @@
  *
  * Not here: when an account is taken over (rounds.ts), what becomes of it then (backstop.ts).
  */
+
 import { add18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { type AssetId, compareAssetIds, USD } from '../../core/ids.ts';
+import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX, SUB_ACCOUNTS_MAX } from '../../core/limits.ts';
 import { type Amount18, type TimestampNs, ZERO_18 } from '../../core/units.ts';
 import { isMarginType } from '../../risk/account-types.ts';
@@ -217,6 +219,7 @@ export function takeOver(state: ClearingState, source: SubAccountSlot, nowNs: Ti
   // After this point the take-over must succeed.
   const backstop = ensureUser(state, state.settings.backstop_account, effects);
   const target = openAccount(state, backstop, index, source.row, effects);
+  state.outcomes?.cause(LEDGER_ENTRY.takeOver, '');
   const takenSpot = moveBalances(state, source, target);
   const taken = movePositions(state, source, target, nowNs, effects);
   const provisional = giveCredit(state, target, collateralToBuffer(marginSumsOf(target, nowNs)));

@@ -204,6 +204,13 @@ function changedConfig(state: ClearingState, change: ConfigChange): Outcome<View
 }
 
 /** The object with its key, as the operator API lists it. */
+/** The object as JSON for the public, null for a removed one; without addresses of providers, which often have keys in them. */
+export function publicConfig({ kind, key, json }: ConfigRow): string | null {
+  if (json === REMOVED) return null;
+  const { rpc_urls: _, ...view } = configView(kind, key, JSON.parse(json) as View);
+  return JSON.stringify(view);
+}
+
 function configView(kind: ConfigRow['kind'], key: string, view: View): View {
   switch (kind) {
     case 'chain':

@@ -5345,6 +5345,1048 @@ export const MarketDataMessage = {
   toJson: (v: Views, at: number): unknown => plainJson(MarketDataMessage.read(v, at)),
 } as const;
 
+/** The plain form of RecordOutcomes. */
+export interface RecordOutcomesFields {
+  readonly sequence: Sequence;
+  readonly timeNs: TimestampNs;
+  readonly epoch: number;
+  readonly part: number;
+  readonly parts: number;
+  readonly outcomeBytes: number;
+  readonly recordHash: Uint8Array;
+}
+
+/**
+ * Clearing → evidence, one for each journal record in the order of their sequences, after it is flushed and, in a cluster, stored; in
+ * several parts where it is long. Tail: `outcome_bytes` bytes of outcomes, those of the parts one behind the other (OutcomeHead). `record_hash` is that of
+ * the journal record.
+ */
+export const RecordOutcomes = {
+  typeId: 90,
+  bytes: 64,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  timeNsAt: 8,
+  timeNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTimeNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  timeNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  timeNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTimeNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  epoch: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setEpoch: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 16) >>> 2] = value;
+  },
+  part: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  setPart: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 20) >>> 2] = value;
+  },
+  parts: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setParts: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 24) >>> 2] = value;
+  },
+  outcomeBytes: (v: Views, at: number): number => v.u32[(at + 28) >>> 2] as number,
+  setOutcomeBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 28) >>> 2] = value;
+  },
+  recordHashAt: 32,
+  recordHashLength: 32,
+  recordHash: (v: Views, at: number): Uint8Array => readBytes(v, at + 32, 32),
+  setRecordHash: (v: Views, at: number, value: Uint8Array): void => {
+    writeBytes(v, at + 32, 32, value);
+  },
+  read: (v: Views, at: number): RecordOutcomesFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+    timeNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+    epoch: v.u32[(at + 16) >>> 2] as number,
+    part: v.u32[(at + 20) >>> 2] as number,
+    parts: v.u32[(at + 24) >>> 2] as number,
+    outcomeBytes: v.u32[(at + 28) >>> 2] as number,
+    recordHash: readBytes(v, at + 32, 32),
+  }),
+  write: (v: Views, at: number, fields: RecordOutcomesFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+    v.u64[(at + 8) >>> 3] = fields.timeNs;
+    v.u32[(at + 16) >>> 2] = fields.epoch;
+    v.u32[(at + 20) >>> 2] = fields.part;
+    v.u32[(at + 24) >>> 2] = fields.parts;
+    v.u32[(at + 28) >>> 2] = fields.outcomeBytes;
+    writeBytes(v, at + 32, 32, fields.recordHash);
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+    to.number(v.u32[(at + 16) >>> 2] as number);
+    to.number(v.u32[(at + 20) >>> 2] as number);
+    to.number(v.u32[(at + 24) >>> 2] as number);
+    to.number(v.u32[(at + 28) >>> 2] as number);
+    to.hex(v.u8.subarray(at + 32, at + 64));
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(RecordOutcomes.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeHead. */
+export interface OutcomeHeadFields {
+  readonly size: number;
+  readonly kind: number;
+}
+
+/**
+ * What every outcome begins with: its size with its tail, padded to 8, and what it is (OUTCOME in src/core/outcomes.ts). The outcomes
+ * of a record stand by themselves: users, assets and markets are defined by the first outcome that is about them. Written by
+ * src/clearing/outcomes.ts, read by src/evidence/row-bytes.ts; no file keeps them.
+ */
+export const OutcomeHead = {
+  bytes: 8,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  read: (v: Views, at: number): OutcomeHeadFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeHeadFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 8),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeHead.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeMarket. */
+export interface OutcomeMarketFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly marketIndex: number;
+  readonly assetBytes: number;
+  readonly priceDecimals: number;
+  readonly quantityDecimals: number;
+}
+
+/** A market that outcomes behind it name by its index. Tail: `asset_bytes` of its base asset. */
+export const OutcomeMarket = {
+  bytes: 16,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+  assetBytes: (v: Views, at: number): number => v.u16[(at + 12) >>> 1] as number,
+  setAssetBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 12) >>> 1] = value;
+  },
+  priceDecimals: (v: Views, at: number): number => v.u8[at + 14] as number,
+  setPriceDecimals: (v: Views, at: number, value: number): void => {
+    v.u8[at + 14] = value;
+  },
+  quantityDecimals: (v: Views, at: number): number => v.u8[at + 15] as number,
+  setQuantityDecimals: (v: Views, at: number, value: number): void => {
+    v.u8[at + 15] = value;
+  },
+  read: (v: Views, at: number): OutcomeMarketFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    marketIndex: v.u32[(at + 8) >>> 2] as number,
+    assetBytes: v.u16[(at + 12) >>> 1] as number,
+    priceDecimals: v.u8[at + 14] as number,
+    quantityDecimals: v.u8[at + 15] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeMarketFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    v.u32[(at + 8) >>> 2] = fields.marketIndex;
+    v.u16[(at + 12) >>> 1] = fields.assetBytes;
+    v.u8[at + 14] = fields.priceDecimals;
+    v.u8[at + 15] = fields.quantityDecimals;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+    to.number(v.u16[(at + 12) >>> 1] as number);
+    to.number(v.u8[at + 14] as number);
+    to.number(v.u8[at + 15] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeMarket.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeBalance. */
+export interface OutcomeBalanceFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly before: Amount18;
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly assetBytes: number;
+}
+
+/**
+ * A balance, locks included, as it is before the outcomes behind this one. Balances and positions of a record are named by numbers, from 0 in
+ * the order of their definitions. Tail: `asset_bytes` of the asset.
+ */
+export const OutcomeBalance = {
+  bytes: 64,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  beforeAt: 8,
+  before: (v: Views, at: number): Amount18 => readInt128(v, at + 8) as Amount18,
+  setBefore: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 8, value);
+  },
+  userAt: 24,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 24),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 24, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 56) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 56) >>> 1] = value;
+  },
+  assetBytes: (v: Views, at: number): number => v.u16[(at + 58) >>> 1] as number,
+  setAssetBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 58) >>> 1] = value;
+  },
+  read: (v: Views, at: number): OutcomeBalanceFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    before: readInt128(v, at + 8) as Amount18,
+    user: readUser(v, at + 24),
+    subAccount: v.u16[(at + 56) >>> 1] as number,
+    assetBytes: v.u16[(at + 58) >>> 1] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeBalanceFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    writeInt128(v, at + 8, fields.before);
+    writeUser(v, at + 24, fields.user);
+    v.u16[(at + 56) >>> 1] = fields.subAccount;
+    v.u16[(at + 58) >>> 1] = fields.assetBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.amount(readInt128(v, at + 8));
+    to.text(readUser(v, at + 24));
+    to.number(v.u16[(at + 56) >>> 1] as number);
+    to.number(v.u16[(at + 58) >>> 1] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeBalance.read(v, at)),
+} as const;
+
+/** The plain form of OutcomePosition. */
+export interface OutcomePositionFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly base: Amount18;
+  readonly quote: Amount18;
+  readonly user: UserId;
+  readonly subAccount: number;
+  readonly assetBytes: number;
+}
+
+/** The same of a position. Tail: `asset_bytes` of the asset of its base leg. */
+export const OutcomePosition = {
+  bytes: 80,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  baseAt: 8,
+  base: (v: Views, at: number): Amount18 => readInt128(v, at + 8) as Amount18,
+  setBase: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 8, value);
+  },
+  quoteAt: 24,
+  quote: (v: Views, at: number): Amount18 => readInt128(v, at + 24) as Amount18,
+  setQuote: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 24, value);
+  },
+  userAt: 40,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 40),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 40, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 72) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 72) >>> 1] = value;
+  },
+  assetBytes: (v: Views, at: number): number => v.u16[(at + 74) >>> 1] as number,
+  setAssetBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 74) >>> 1] = value;
+  },
+  read: (v: Views, at: number): OutcomePositionFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    base: readInt128(v, at + 8) as Amount18,
+    quote: readInt128(v, at + 24) as Amount18,
+    user: readUser(v, at + 40),
+    subAccount: v.u16[(at + 72) >>> 1] as number,
+    assetBytes: v.u16[(at + 74) >>> 1] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomePositionFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    writeInt128(v, at + 8, fields.base);
+    writeInt128(v, at + 24, fields.quote);
+    writeUser(v, at + 40, fields.user);
+    v.u16[(at + 72) >>> 1] = fields.subAccount;
+    v.u16[(at + 74) >>> 1] = fields.assetBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 80),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.amount(readInt128(v, at + 8));
+    to.amount(readInt128(v, at + 24));
+    to.text(readUser(v, at + 40));
+    to.number(v.u16[(at + 72) >>> 1] as number);
+    to.number(v.u16[(at + 74) >>> 1] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomePosition.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeOrder. */
+export interface OutcomeOrderFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly order: OrderRecordFields;
+  readonly textBytes: number;
+  readonly signaturesBytes: number;
+  readonly event: number;
+}
+
+/**
+ * Something happened to an order (ORDER_OUTCOME): its record after that. Tail: `text_bytes` of the signed text and `signatures_bytes` of the
+ * signatures, both 0 unless it was admitted now.
+ */
+export const OutcomeOrder = {
+  bytes: 312,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  orderAt: 8,
+  order: (v: Views, at: number): OrderRecordFields => OrderRecord.read(v, at + 8),
+  setOrder: (v: Views, at: number, value: OrderRecordFields): void => {
+    OrderRecord.write(v, at + 8, value);
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 304) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 304) >>> 2] = value;
+  },
+  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 308) >>> 1] as number,
+  setSignaturesBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 308) >>> 1] = value;
+  },
+  event: (v: Views, at: number): number => v.u8[at + 310] as number,
+  setEvent: (v: Views, at: number, value: number): void => {
+    v.u8[at + 310] = value;
+  },
+  read: (v: Views, at: number): OutcomeOrderFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    order: OrderRecord.read(v, at + 8),
+    textBytes: v.u32[(at + 304) >>> 2] as number,
+    signaturesBytes: v.u16[(at + 308) >>> 1] as number,
+    event: v.u8[at + 310] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeOrderFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    OrderRecord.write(v, at + 8, fields.order);
+    v.u32[(at + 304) >>> 2] = fields.textBytes;
+    v.u16[(at + 308) >>> 1] = fields.signaturesBytes;
+    v.u8[at + 310] = fields.event;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 312),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    OrderRecord.hash(v, at + 8, to);
+    to.number(v.u32[(at + 304) >>> 2] as number);
+    to.number(v.u16[(at + 308) >>> 1] as number);
+    to.number(v.u8[at + 310] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeOrder.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeFill. */
+export interface OutcomeFillFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly tradeId: Sequence;
+  readonly makerOrder: Sequence;
+  readonly takerOrder: Sequence;
+  readonly price: RawPrice;
+  readonly quantity: RawQuantity;
+  readonly eventNs: TimestampNs;
+  readonly marketIndex: number;
+  readonly makerFeeRate: number;
+  readonly takerFeeRate: number;
+  readonly makerBase: number;
+  readonly makerUsd: number;
+  readonly takerBase: number;
+  readonly takerUsd: number;
+  readonly makerReason: RollbackReason;
+  readonly takerReason: RollbackReason;
+  readonly takerSide: Side;
+  readonly makerIdBytes: number;
+  readonly takerIdBytes: number;
+  readonly isLiquidation: boolean;
+  readonly isAutoDeleverage: boolean;
+}
+
+/**
+ * A fill that was decided. `…_base` and `…_usd` are the numbers of the balances that it moves; a margin order has its position in `…_base`
+ * and 0xffffffff in `…_usd`. Reasons are 0 of a confirmed one. The ledger rows of a confirmed one follow from it, unless
+ * `is_auto_deleverage`. Tail: the ids of the two orders.
+ */
+export const OutcomeFill = {
+  bytes: 96,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  tradeId: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
+  setTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  makerOrder: (v: Views, at: number): Sequence => v.f64[(at + 16) >>> 3] as Sequence,
+  setMakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 16) >>> 3] = value;
+  },
+  takerOrder: (v: Views, at: number): Sequence => v.f64[(at + 24) >>> 3] as Sequence,
+  setTakerOrder: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 24) >>> 3] = value;
+  },
+  price: (v: Views, at: number): RawPrice => v.f64[(at + 32) >>> 3] as RawPrice,
+  setPrice: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 32) >>> 3] = value;
+  },
+  quantity: (v: Views, at: number): RawQuantity => v.f64[(at + 40) >>> 3] as RawQuantity,
+  setQuantity: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  eventNsAt: 48,
+  eventNs: (v: Views, at: number): TimestampNs => v.u64[(at + 48) >>> 3] as TimestampNs,
+  setEventNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 48) >>> 3] = value;
+  },
+  eventNsHigh: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  eventNsLow: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setEventNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 48) >>> 2] = low;
+    v.u32[(at + 52) >>> 2] = high;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 56) >>> 2] = value;
+  },
+  makerFeeRate: (v: Views, at: number): number => v.i32[(at + 60) >>> 2] as number,
+  setMakerFeeRate: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 60) >>> 2] = value;
+  },
+  takerFeeRate: (v: Views, at: number): number => v.i32[(at + 64) >>> 2] as number,
+  setTakerFeeRate: (v: Views, at: number, value: number): void => {
+    v.i32[(at + 64) >>> 2] = value;
+  },
+  makerBase: (v: Views, at: number): number => v.u32[(at + 68) >>> 2] as number,
+  setMakerBase: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 68) >>> 2] = value;
+  },
+  makerUsd: (v: Views, at: number): number => v.u32[(at + 72) >>> 2] as number,
+  setMakerUsd: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 72) >>> 2] = value;
+  },
+  takerBase: (v: Views, at: number): number => v.u32[(at + 76) >>> 2] as number,
+  setTakerBase: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 76) >>> 2] = value;
+  },
+  takerUsd: (v: Views, at: number): number => v.u32[(at + 80) >>> 2] as number,
+  setTakerUsd: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 80) >>> 2] = value;
+  },
+  makerReason: (v: Views, at: number): RollbackReason => v.u8[at + 84] as RollbackReason,
+  setMakerReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 84] = value;
+  },
+  takerReason: (v: Views, at: number): RollbackReason => v.u8[at + 85] as RollbackReason,
+  setTakerReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 85] = value;
+  },
+  takerSide: (v: Views, at: number): Side => v.u8[at + 86] as Side,
+  setTakerSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 86] = value;
+  },
+  makerIdBytes: (v: Views, at: number): number => v.u8[at + 87] as number,
+  setMakerIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 87] = value;
+  },
+  takerIdBytes: (v: Views, at: number): number => v.u8[at + 88] as number,
+  setTakerIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 88] = value;
+  },
+  isLiquidation: (v: Views, at: number): boolean => v.u8[at + 89] !== 0,
+  setIsLiquidation: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 89] = value ? 1 : 0;
+  },
+  isAutoDeleverage: (v: Views, at: number): boolean => v.u8[at + 90] !== 0,
+  setIsAutoDeleverage: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 90] = value ? 1 : 0;
+  },
+  read: (v: Views, at: number): OutcomeFillFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    tradeId: v.f64[(at + 8) >>> 3] as Sequence,
+    makerOrder: v.f64[(at + 16) >>> 3] as Sequence,
+    takerOrder: v.f64[(at + 24) >>> 3] as Sequence,
+    price: v.f64[(at + 32) >>> 3] as RawPrice,
+    quantity: v.f64[(at + 40) >>> 3] as RawQuantity,
+    eventNs: v.u64[(at + 48) >>> 3] as TimestampNs,
+    marketIndex: v.u32[(at + 56) >>> 2] as number,
+    makerFeeRate: v.i32[(at + 60) >>> 2] as number,
+    takerFeeRate: v.i32[(at + 64) >>> 2] as number,
+    makerBase: v.u32[(at + 68) >>> 2] as number,
+    makerUsd: v.u32[(at + 72) >>> 2] as number,
+    takerBase: v.u32[(at + 76) >>> 2] as number,
+    takerUsd: v.u32[(at + 80) >>> 2] as number,
+    makerReason: v.u8[at + 84] as RollbackReason,
+    takerReason: v.u8[at + 85] as RollbackReason,
+    takerSide: v.u8[at + 86] as Side,
+    makerIdBytes: v.u8[at + 87] as number,
+    takerIdBytes: v.u8[at + 88] as number,
+    isLiquidation: v.u8[at + 89] !== 0,
+    isAutoDeleverage: v.u8[at + 90] !== 0,
+  }),
+  write: (v: Views, at: number, fields: OutcomeFillFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    v.f64[(at + 8) >>> 3] = fields.tradeId;
+    v.f64[(at + 16) >>> 3] = fields.makerOrder;
+    v.f64[(at + 24) >>> 3] = fields.takerOrder;
+    v.f64[(at + 32) >>> 3] = fields.price;
+    v.f64[(at + 40) >>> 3] = fields.quantity;
+    v.u64[(at + 48) >>> 3] = fields.eventNs;
+    v.u32[(at + 56) >>> 2] = fields.marketIndex;
+    v.i32[(at + 60) >>> 2] = fields.makerFeeRate;
+    v.i32[(at + 64) >>> 2] = fields.takerFeeRate;
+    v.u32[(at + 68) >>> 2] = fields.makerBase;
+    v.u32[(at + 72) >>> 2] = fields.makerUsd;
+    v.u32[(at + 76) >>> 2] = fields.takerBase;
+    v.u32[(at + 80) >>> 2] = fields.takerUsd;
+    v.u8[at + 84] = fields.makerReason;
+    v.u8[at + 85] = fields.takerReason;
+    v.u8[at + 86] = fields.takerSide;
+    v.u8[at + 87] = fields.makerIdBytes;
+    v.u8[at + 88] = fields.takerIdBytes;
+    v.u8[at + 89] = fields.isLiquidation ? 1 : 0;
+    v.u8[at + 90] = fields.isAutoDeleverage ? 1 : 0;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 96),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.number(v.f64[(at + 16) >>> 3] as number);
+    to.number(v.f64[(at + 24) >>> 3] as number);
+    to.number(v.f64[(at + 32) >>> 3] as number);
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 48) >>> 3] as bigint);
+    to.number(v.u32[(at + 56) >>> 2] as number);
+    to.number(v.i32[(at + 60) >>> 2] as number);
+    to.number(v.i32[(at + 64) >>> 2] as number);
+    to.number(v.u32[(at + 68) >>> 2] as number);
+    to.number(v.u32[(at + 72) >>> 2] as number);
+    to.number(v.u32[(at + 76) >>> 2] as number);
+    to.number(v.u32[(at + 80) >>> 2] as number);
+    to.number(v.u8[at + 84] as number);
+    to.number(v.u8[at + 85] as number);
+    to.number(v.u8[at + 86] as number);
+    to.number(v.u8[at + 87] as number);
+    to.number(v.u8[at + 88] as number);
+    to.number(v.u8[at + 89] as number);
+    to.number(v.u8[at + 90] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeFill.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeLedger. */
+export interface OutcomeLedgerFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly change: Amount18;
+  readonly fee: Amount18;
+  readonly tradeId: number;
+  readonly account: number;
+  readonly marketIndex: number;
+  readonly referenceBytes: number;
+  readonly entry: number;
+  readonly leg: number;
+}
+
+/**
+ * A balance or a leg (LEG) changes by `change`, for a reason that follows from no fill. `fee`: the part of the change that is a fee
+ * of rebalancing, signed as the change is. What it belongs to is the trade `trade_id` of the market, or the text of the tail, of
+ * `reference_bytes`; `trade_id` 0 and an empty text for nothing.
+ */
+export const OutcomeLedger = {
+  bytes: 64,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  changeAt: 8,
+  change: (v: Views, at: number): Amount18 => readInt128(v, at + 8) as Amount18,
+  setChange: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 8, value);
+  },
+  feeAt: 24,
+  fee: (v: Views, at: number): Amount18 => readInt128(v, at + 24) as Amount18,
+  setFee: (v: Views, at: number, value: bigint): void => {
+    writeInt128(v, at + 24, value);
+  },
+  tradeId: (v: Views, at: number): number => v.f64[(at + 40) >>> 3] as number,
+  setTradeId: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 40) >>> 3] = value;
+  },
+  account: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setAccount: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 48) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 52) >>> 2] = value;
+  },
+  referenceBytes: (v: Views, at: number): number => v.u16[(at + 56) >>> 1] as number,
+  setReferenceBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 56) >>> 1] = value;
+  },
+  entry: (v: Views, at: number): number => v.u8[at + 58] as number,
+  setEntry: (v: Views, at: number, value: number): void => {
+    v.u8[at + 58] = value;
+  },
+  leg: (v: Views, at: number): number => v.u8[at + 59] as number,
+  setLeg: (v: Views, at: number, value: number): void => {
+    v.u8[at + 59] = value;
+  },
+  read: (v: Views, at: number): OutcomeLedgerFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    change: readInt128(v, at + 8) as Amount18,
+    fee: readInt128(v, at + 24) as Amount18,
+    tradeId: v.f64[(at + 40) >>> 3] as number,
+    account: v.u32[(at + 48) >>> 2] as number,
+    marketIndex: v.u32[(at + 52) >>> 2] as number,
+    referenceBytes: v.u16[(at + 56) >>> 1] as number,
+    entry: v.u8[at + 58] as number,
+    leg: v.u8[at + 59] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeLedgerFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    writeInt128(v, at + 8, fields.change);
+    writeInt128(v, at + 24, fields.fee);
+    v.f64[(at + 40) >>> 3] = fields.tradeId;
+    v.u32[(at + 48) >>> 2] = fields.account;
+    v.u32[(at + 52) >>> 2] = fields.marketIndex;
+    v.u16[(at + 56) >>> 1] = fields.referenceBytes;
+    v.u8[at + 58] = fields.entry;
+    v.u8[at + 59] = fields.leg;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 64),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.amount(readInt128(v, at + 8));
+    to.amount(readInt128(v, at + 24));
+    to.number(v.f64[(at + 40) >>> 3] as number);
+    to.number(v.u32[(at + 48) >>> 2] as number);
+    to.number(v.u32[(at + 52) >>> 2] as number);
+    to.number(v.u16[(at + 56) >>> 1] as number);
+    to.number(v.u8[at + 58] as number);
+    to.number(v.u8[at + 59] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeLedger.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeQuoteSet. */
+export interface OutcomeQuoteSetFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly sequence: Sequence;
+  readonly eventNs: TimestampNs;
+  readonly revisionNs: TimestampNs;
+  readonly markNs: TimestampNs;
+  readonly goodUntilNs: TimestampNs;
+  readonly maxFeeRate: number;
+  readonly marketIndex: number;
+  readonly textBytes: number;
+  readonly user: UserId;
+  readonly setId: string;
+  readonly subAccount: number;
+  readonly flags: number;
+  readonly changes: number;
+  readonly signaturesBytes: number;
+  readonly event: number;
+  readonly end: OrderEnd | 0;
+  readonly protectionGroup: number;
+}
+
+/**
+ * A revision of a quote set is in force, its mark was raised, or it ended (QUOTE_SET_OUTCOME). Tail: `changes` of QuoteSetChange, the signed
+ * text, the signatures.
+ */
+export const OutcomeQuoteSet = {
+  bytes: 144,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  sequence: (v: Views, at: number): Sequence => v.f64[(at + 8) >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[(at + 8) >>> 3] = value;
+  },
+  eventNsAt: 16,
+  eventNs: (v: Views, at: number): TimestampNs => v.u64[(at + 16) >>> 3] as TimestampNs,
+  setEventNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 16) >>> 3] = value;
+  },
+  eventNsHigh: (v: Views, at: number): number => v.u32[(at + 20) >>> 2] as number,
+  eventNsLow: (v: Views, at: number): number => v.u32[(at + 16) >>> 2] as number,
+  setEventNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 16) >>> 2] = low;
+    v.u32[(at + 20) >>> 2] = high;
+  },
+  revisionNsAt: 24,
+  revisionNs: (v: Views, at: number): TimestampNs => v.u64[(at + 24) >>> 3] as TimestampNs,
+  setRevisionNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 24) >>> 3] = value;
+  },
+  revisionNsHigh: (v: Views, at: number): number => v.u32[(at + 28) >>> 2] as number,
+  revisionNsLow: (v: Views, at: number): number => v.u32[(at + 24) >>> 2] as number,
+  setRevisionNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 24) >>> 2] = low;
+    v.u32[(at + 28) >>> 2] = high;
+  },
+  markNsAt: 32,
+  markNs: (v: Views, at: number): TimestampNs => v.u64[(at + 32) >>> 3] as TimestampNs,
+  setMarkNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 32) >>> 3] = value;
+  },
+  markNsHigh: (v: Views, at: number): number => v.u32[(at + 36) >>> 2] as number,
+  markNsLow: (v: Views, at: number): number => v.u32[(at + 32) >>> 2] as number,
+  setMarkNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 32) >>> 2] = low;
+    v.u32[(at + 36) >>> 2] = high;
+  },
+  goodUntilNsAt: 40,
+  goodUntilNs: (v: Views, at: number): TimestampNs => v.u64[(at + 40) >>> 3] as TimestampNs,
+  setGoodUntilNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 40) >>> 3] = value;
+  },
+  goodUntilNsHigh: (v: Views, at: number): number => v.u32[(at + 44) >>> 2] as number,
+  goodUntilNsLow: (v: Views, at: number): number => v.u32[(at + 40) >>> 2] as number,
+  setGoodUntilNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 40) >>> 2] = low;
+    v.u32[(at + 44) >>> 2] = high;
+  },
+  maxFeeRate: (v: Views, at: number): number => v.u32[(at + 48) >>> 2] as number,
+  setMaxFeeRate: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 48) >>> 2] = value;
+  },
+  marketIndex: (v: Views, at: number): number => v.u32[(at + 52) >>> 2] as number,
+  setMarketIndex: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 52) >>> 2] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 56) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 56) >>> 2] = value;
+  },
+  userAt: 60,
+  userLength: 32,
+  user: (v: Views, at: number): UserId => readUser(v, at + 60),
+  setUser: (v: Views, at: number, value: UserId): void => {
+    writeUser(v, at + 60, value);
+  },
+  setIdAt: 92,
+  setIdLength: 40,
+  setId: (v: Views, at: number): string => readText(v, at + 92, v.u8[at + 143] as number),
+  setSetId: (v: Views, at: number, value: string): void => {
+    v.u8[at + 143] = writeTextField(v, at + 92, 40, value);
+  },
+  subAccount: (v: Views, at: number): number => v.u16[(at + 132) >>> 1] as number,
+  setSubAccount: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 132) >>> 1] = value;
+  },
+  flags: (v: Views, at: number): number => v.u16[(at + 134) >>> 1] as number,
+  setFlags: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 134) >>> 1] = value;
+  },
+  changes: (v: Views, at: number): number => v.u16[(at + 136) >>> 1] as number,
+  setChanges: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 136) >>> 1] = value;
+  },
+  signaturesBytes: (v: Views, at: number): number => v.u16[(at + 138) >>> 1] as number,
+  setSignaturesBytes: (v: Views, at: number, value: number): void => {
+    v.u16[(at + 138) >>> 1] = value;
+  },
+  event: (v: Views, at: number): number => v.u8[at + 140] as number,
+  setEvent: (v: Views, at: number, value: number): void => {
+    v.u8[at + 140] = value;
+  },
+  end: (v: Views, at: number): OrderEnd | 0 => v.u8[at + 141] as OrderEnd | 0,
+  setEnd: (v: Views, at: number, value: number): void => {
+    v.u8[at + 141] = value;
+  },
+  protectionGroup: (v: Views, at: number): number => v.u8[at + 142] as number,
+  setProtectionGroup: (v: Views, at: number, value: number): void => {
+    v.u8[at + 142] = value;
+  },
+  setIdBytes: (v: Views, at: number): number => v.u8[at + 143] as number,
+  setSetIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 143] = value;
+  },
+  read: (v: Views, at: number): OutcomeQuoteSetFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    sequence: v.f64[(at + 8) >>> 3] as Sequence,
+    eventNs: v.u64[(at + 16) >>> 3] as TimestampNs,
+    revisionNs: v.u64[(at + 24) >>> 3] as TimestampNs,
+    markNs: v.u64[(at + 32) >>> 3] as TimestampNs,
+    goodUntilNs: v.u64[(at + 40) >>> 3] as TimestampNs,
+    maxFeeRate: v.u32[(at + 48) >>> 2] as number,
+    marketIndex: v.u32[(at + 52) >>> 2] as number,
+    textBytes: v.u32[(at + 56) >>> 2] as number,
+    user: readUser(v, at + 60),
+    setId: readText(v, at + 92, v.u8[at + 143] as number),
+    subAccount: v.u16[(at + 132) >>> 1] as number,
+    flags: v.u16[(at + 134) >>> 1] as number,
+    changes: v.u16[(at + 136) >>> 1] as number,
+    signaturesBytes: v.u16[(at + 138) >>> 1] as number,
+    event: v.u8[at + 140] as number,
+    end: v.u8[at + 141] as OrderEnd | 0,
+    protectionGroup: v.u8[at + 142] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeQuoteSetFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    v.f64[(at + 8) >>> 3] = fields.sequence;
+    v.u64[(at + 16) >>> 3] = fields.eventNs;
+    v.u64[(at + 24) >>> 3] = fields.revisionNs;
+    v.u64[(at + 32) >>> 3] = fields.markNs;
+    v.u64[(at + 40) >>> 3] = fields.goodUntilNs;
+    v.u32[(at + 48) >>> 2] = fields.maxFeeRate;
+    v.u32[(at + 52) >>> 2] = fields.marketIndex;
+    v.u32[(at + 56) >>> 2] = fields.textBytes;
+    writeUser(v, at + 60, fields.user);
+    v.u8[at + 143] = writeTextField(v, at + 92, 40, fields.setId);
+    v.u16[(at + 132) >>> 1] = fields.subAccount;
+    v.u16[(at + 134) >>> 1] = fields.flags;
+    v.u16[(at + 136) >>> 1] = fields.changes;
+    v.u16[(at + 138) >>> 1] = fields.signaturesBytes;
+    v.u8[at + 140] = fields.event;
+    v.u8[at + 141] = fields.end;
+    v.u8[at + 142] = fields.protectionGroup;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 144),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.number(v.f64[(at + 8) >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 16) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 24) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 32) >>> 3] as bigint);
+    to.nanoseconds(v.u64[(at + 40) >>> 3] as bigint);
+    to.number(v.u32[(at + 48) >>> 2] as number);
+    to.number(v.u32[(at + 52) >>> 2] as number);
+    to.number(v.u32[(at + 56) >>> 2] as number);
+    to.text(readUser(v, at + 60));
+    to.text(readText(v, at + 92, v.u8[at + 143] as number));
+    to.number(v.u16[(at + 132) >>> 1] as number);
+    to.number(v.u16[(at + 134) >>> 1] as number);
+    to.number(v.u16[(at + 136) >>> 1] as number);
+    to.number(v.u16[(at + 138) >>> 1] as number);
+    to.number(v.u8[at + 140] as number);
+    to.number(v.u8[at + 141] as number);
+    to.number(v.u8[at + 142] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeQuoteSet.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeFact. */
+export interface OutcomeFactFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly textBytes: number;
+}
+
+/**
+ * A cold outcome: a row of a kind that is no order, fill or balance. Tail: `text_bytes` of plain-value JSON, the members of the row by their
+ * names, with `kind`, and `user` of a private one.
+ */
+export const OutcomeFact = {
+  bytes: 12,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  textBytes: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTextBytes: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+  read: (v: Views, at: number): OutcomeFactFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    textBytes: v.u32[(at + 8) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeFactFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    v.u32[(at + 8) >>> 2] = fields.textBytes;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 12),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeFact.read(v, at)),
+} as const;
+
+/** The plain form of OutcomeClosing. */
+export interface OutcomeClosingFields {
+  readonly size: number;
+  readonly kind: number;
+  readonly accounts: number;
+}
+
+/**
+ * The last outcome of a record that has balances or positions: what each of them is now, in the order of their definitions. Tail: an Int128
+ * for a balance, and three for a position: base, quote, entry.
+ */
+export const OutcomeClosing = {
+  bytes: 12,
+  size: (v: Views, at: number): number => v.u32[at >>> 2] as number,
+  setSize: (v: Views, at: number, value: number): void => {
+    v.u32[at >>> 2] = value;
+  },
+  kind: (v: Views, at: number): number => v.u32[(at + 4) >>> 2] as number,
+  setKind: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 4) >>> 2] = value;
+  },
+  accounts: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setAccounts: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 8) >>> 2] = value;
+  },
+  read: (v: Views, at: number): OutcomeClosingFields => ({
+    size: v.u32[at >>> 2] as number,
+    kind: v.u32[(at + 4) >>> 2] as number,
+    accounts: v.u32[(at + 8) >>> 2] as number,
+  }),
+  write: (v: Views, at: number, fields: OutcomeClosingFields): void => {
+    v.u32[at >>> 2] = fields.size;
+    v.u32[(at + 4) >>> 2] = fields.kind;
+    v.u32[(at + 8) >>> 2] = fields.accounts;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 12),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.u32[at >>> 2] as number);
+    to.number(v.u32[(at + 4) >>> 2] as number);
+    to.number(v.u32[(at + 8) >>> 2] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(OutcomeClosing.read(v, at)),
+} as const;
+
 /** The plain form of NodeQuery. */
 export interface NodeQueryFields {
   readonly requestId: number;
