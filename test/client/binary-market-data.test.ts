@@ -15,6 +15,7 @@ import {
 } from '../../src/codec/market-data-binary.ts';
 import { publicTradeJson, tickerJson } from '../../src/codec/market-data-json.ts';
 import { PackedFrames } from '../../src/codec/packed-frames.ts';
+import { SequencedFrame } from '../../src/codec/subscription-frames.ts';
 import type { AssetId } from '../../src/core/ids.ts';
 import type { QuotedTicker, TradeFigures } from '../../src/core/market-figures.ts';
 import { SIDE } from '../../src/core/order-terms.ts';
@@ -108,7 +109,7 @@ suite('market data as FlatBuffers, at the client', () => {
     assert.equal(isBinaryFrame(Buffer.from('{"type":"pong"}')), false);
   });
 
-  test('BMD-02: a message has several frames, each read with its own number; one of another market is passed over', () => {
+  test('BMD-02: frames of one flush are one message, made once; each has its own number, and a text stays alone', () => {
     const encoded = encodedFrames();
     const other = binaryBest({ ...HEAD, assetId: '13' as AssetId }, { bid: level(1, 2), ask: null, sequenceNumber: 3 });
     const [message, ...more] = new PackedFrames().of([...encoded, other]);
@@ -121,6 +122,28 @@ suite('market data as FlatBuffers, at the client', () => {
       encoded.map((_, index) => 2 ** 40 + index),
     );
     assert.equal(bytes.byteLength % 8, 0);
+
+    const packed = new PackedFrames();
+    const [first, second] = encoded;
+    assert.ok(first !== undefined && second !== undefined);
+    const read = (frames: readonly EncodedFrame[]) =>
+      packed
+        .of(frames)
+        .flatMap((one) => readBinaryMessage(one.of(() => 5).slice(), decimalsOf).map(({ channel }) => channel));
+    const text = new SequencedFrame(
+      { type: 'update', channel: 'prices', assetId: MARKET.assetId, width: 0, timestampNs: HEAD.timestampNs },
+      '{}',
+    );
+    const sizes = packed.of([first, second, text, first]).map((one) => one.of((index) => index + 1).byteLength);
+    assert.deepEqual(sizes, [first.byteLength + second.byteLength, text.byteLength, first.byteLength]);
+    packed.of([]);
+    const made = packed.made;
+    // Sockets of the same subscriptions share a message, those of others of as many do not.
+    assert.deepEqual(
+      [read([first, second]), read([first, second]), packed.made - made],
+      [['depth', 'bbo'], ['depth', 'bbo'], 1],
+    );
+    assert.deepEqual([read([second, first]), packed.made - made], [['bbo', 'depth'], 2]);
   });
 
   test('BMD-01: figures above 2^32 - 1 are in the wide form, of their side alone; a token is named by its id', () => {

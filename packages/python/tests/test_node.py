@@ -15,6 +15,7 @@ import pytest
 from conftest import Node
 from ringbook import Client, Key, PrivateFrame, RingbookError, Terms, Trigger, dev_key, raise_for_rejection
 from ringbook.control import Version
+from ringbook.feed import Channel, Feed, FeedFrame
 from ringbook.private import PrivateChannel
 from ringbook.replies import (
     BboFrame,
@@ -243,6 +244,51 @@ async def test_fills_events_and_books(node: Node) -> None:
         await book.close()
         with pytest.raises(RingbookError):
             book.asks()
+
+
+async def test_books_and_frames_in_binary_are_those_of_the_text(node: Node) -> None:
+    """BMD-01, at the client: two feeds of one node beside each other."""
+    async with AsyncExitStack() as stack:
+        seller = await stack.enter_async_context(Client(node.oms, key=dev_key("a")))
+        buyer = await stack.enter_async_context(Client(node.oms, key=dev_key("b")))
+        feeds = [await stack.enter_async_context(buyer.feed(binary=binary)) for binary in (False, True)]
+        for feed in feeds:
+            for channel in _CHANNELS_OF_BOTH:
+                await feed.subscribe(channel, ["BTC"])
+        books = [await feed.book("BTC", checksum_every=1) for feed in feeds]
+        for level in range(5):
+            sells = [await seller.limit("BTC", "Sell", price=f"{91_000 + level + n}", quantity="0.25") for n in (0, 9)]
+            await seller.send_batch(sells)
+            await buyer.send(await buyer.limit("BTC", "Buy", price="92000", quantity="0.1", time_in_force="IOC"))
+        await seller.cancel_all("BTC")
+        await asyncio.sleep(0.5)
+        await seller.send(await seller.limit("BTC", "Sell", price="91234.5", quantity="0.125", post_only=True))
+        text, binary = [await asyncio.wait_for(_until_update_of(feed, "91234.5"), PATIENCE_S) for feed in feeds]
+        for channel in ("bbo", "trades"):
+            frames = [[frame.data for frame in one if frame.channel == channel] for one in (text, binary)]
+            assert frames[0]
+            assert frames[0] == frames[1]
+        while books[0].sequence_number != books[1].sequence_number:
+            await asyncio.sleep(0.05)
+        assert (books[0].asks(), books[0].bids()) == (books[1].asks(), books[1].bids())
+        assert books[1].asks(1) == [(Decimal("91234.5"), Decimal("0.125"))]
+        assert [book.resyncs for book in books] == [0, 0]
+        with pytest.raises(RingbookError, match="MARKET_NOT_FOUND"):
+            await feeds[1].subscribe("bbo", ["77"])
+        await seller.cancel_all("BTC")
+
+
+_CHANNELS_OF_BOTH: tuple[Channel, ...] = ("bbo", "trades", "ticker", "prices")
+
+
+async def _until_update_of(feed: Feed, best_ask: str) -> list[FeedFrame]:
+    """All frames up to the one with this best ask."""
+    frames = []
+    async for frame in feed:
+        frames.append(frame)
+        if isinstance(frame, BboFrame) and frame.data.ask is not None and frame.data.ask.price == Decimal(best_ask):
+            break
+    return frames
 
 
 async def test_orders_of_a_connection_are_cancelled_when_it_ends(node: Node) -> None:

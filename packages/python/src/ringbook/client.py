@@ -43,6 +43,7 @@ from .control import Control, Version, batch_body, check_batch
 from .errors import RingbookError, invalid_argument, invalid_response
 from .feed import Feed
 from .keys import Key
+from .market_frames import BookDecimals
 from .private import PrivateChannel, PrivateFeed
 from .queues import EVENTS_MAX
 from .reading import read, read_event
@@ -539,14 +540,29 @@ class Client:
     async def open_interest(self, asset: str) -> OpenInterest:
         return read(OpenInterest, await self._public(f"/openinterest/{await self.asset_id(asset)}", market_data=True))
 
-    def feed(self, *, on_reconnected: Callable[[], object] | None = None, queue_max: int = EVENTS_MAX) -> Feed:
-        """One socket for any number of markets and channels, and for books with checksums; use it with `async with`."""
+    def feed(
+        self,
+        *,
+        binary: bool = False,
+        on_reconnected: Callable[[], object] | None = None,
+        queue_max: int = EVENTS_MAX,
+    ) -> Feed:
+        """One socket for any number of markets and channels, and for books with checksums; use it with `async with`.
+
+        With `binary` the same frames come as FlatBuffers, in less than half the bytes.
+        """
         prefix = "/market-data" if self._mds is self._oms else ""
 
         async def connect(path: str, protocols: Sequence[str]) -> ClientConnection:
             return await self._socket(self._mds, f"{prefix}{path}", {}, protocols)
 
-        return self._track(Feed(connect, self.asset_id, on_reconnected=on_reconnected, queue_max=queue_max))
+        async def decimals_of(asset_id: str) -> BookDecimals:
+            market = await self.market(asset_id)
+            return BookDecimals(market.book_price_decimals, market.book_quantity_decimals)
+
+        of = decimals_of if binary else None
+        feed = Feed(connect, self.asset_id, decimals_of=of, on_reconnected=on_reconnected, queue_max=queue_max)
+        return self._track(feed)
 
     # ---- sockets of the user
 

@@ -29,6 +29,7 @@ from websockets.exceptions import ConnectionClosed
 
 from .book import Level, LocalBook
 from .errors import RingbookError, connection_closed, error_of, invalid_argument, invalid_response
+from .market_frames import PROTOCOL, BookDecimals, read_message
 from .queues import EVENTS_MAX, EventQueue
 from .reading import checked, parse, read
 from .replies import BboFrame, DepthFrame, KlinesFrame, PricesFrame, TickerFrame, TradesFrame
@@ -39,6 +40,8 @@ FeedFrame: TypeAlias = BboFrame | TradesFrame | KlinesFrame | TickerFrame | Pric
 Connect: TypeAlias = Callable[[str, Sequence[str]], Awaitable[ClientConnection]]
 # The id of an asset, by its symbol or its id.
 Resolve: TypeAlias = Callable[[str], Awaitable[str]]
+# Of a market, by its id.
+DecimalsOf: TypeAlias = Callable[[str], Awaitable[BookDecimals]]
 _Key: TypeAlias = "tuple[str, str, int]"
 
 _FRAME_OF: Mapping[str, type[Any]] = {
@@ -48,6 +51,8 @@ _FRAME_OF: Mapping[str, type[Any]] = {
     "ticker": TickerFrame,
     "prices": PricesFrame,
 }
+# The channels that FlatBuffers have beside depth; the others are text always.
+_IN_BINARY = frozenset(("bbo", "trades", "ticker"))
 _ITEMS_MAX = 20
 _ASSETS_MAX = 100
 _NEW_MAX = 200
@@ -170,12 +175,16 @@ class Feed:
         connect: Connect,
         resolve: Resolve,
         *,
+        decimals_of: DecimalsOf | None = None,
         on_reconnected: Callable[[], object] | None = None,
         queue_max: int = EVENTS_MAX,
     ) -> None:
-        """Not connected yet: `async with`, or `open`."""
+        """Not connected yet: `async with`, or `open`. With `decimals_of` depth, bbo, trades and ticker are FlatBuffers."""
         self._connect = connect
         self._resolve = resolve
+        self._decimals_of = decimals_of
+        # Of the markets whose frames may be FlatBuffers.
+        self._decimals: dict[str, BookDecimals] = {}
         self._on_reconnected = on_reconnected
         self._queue: EventQueue[FeedFrame] = EventQueue(queue_max)
         self._entries: dict[_Key, _Entry] = {}
@@ -228,7 +237,10 @@ class Feed:
             raise invalid_argument(f"a channel is one of {', '.join(_FRAME_OF)}; `book` keeps a depth", "channel")
         entries = []
         for asset in assets:
-            item: dict[str, Any] = {"name": channel, "asset_ids": [await self._resolve(asset)]}
+            asset_id = await self._resolve(asset)
+            if channel in _IN_BINARY:
+                await self._know_decimals(asset_id)
+            item: dict[str, Any] = {"name": channel, "asset_ids": [asset_id]}
             if interval is not None:
                 item["interval"] = interval
             entries.append(self._add(item, None))
@@ -247,6 +259,7 @@ class Feed:
         if not 0 <= checksum_every <= _CHECKSUM_EVERY_MAX:
             raise invalid_argument(f"an integer from 0 to {_CHECKSUM_EVERY_MAX} is expected", "checksum_every")
         asset_id = await self._resolve(asset)
+        await self._know_decimals(asset_id)
         item = {"name": "depth", "asset_ids": [asset_id], "numbers": "string", "checksum_every": checksum_every}
         book = FeedBook(asset_id, lambda: self._unsubscribe([entry]))
         entry = self._add(item, book)
@@ -256,6 +269,16 @@ class Feed:
         return book
 
     # ---- subscriptions
+
+    async def _know_decimals(self, asset_id: str) -> None:
+        """Reads what frames of a market in FlatBuffers need. One that does not exist is refused by the service."""
+        if self._decimals_of is None or asset_id in self._decimals:
+            return
+        try:
+            self._decimals[asset_id] = await self._decimals_of(asset_id)
+        except RingbookError as error:
+            if error.code != "MARKET_NOT_FOUND":
+                raise
 
     def _add(self, item: dict[str, Any], book: FeedBook | None) -> _Entry:
         if self._queue.has_ended:
@@ -365,7 +388,7 @@ class Feed:
     # ---- the connection
 
     async def _open(self) -> None:
-        socket = await self._connect("/ws", ())
+        socket = await self._connect("/ws", () if self._decimals_of is None else (PROTOCOL,))
         self._frames_left = _FRAMES_BURST
         self._refilled_at = time.monotonic()
         self._socket = socket
@@ -427,6 +450,11 @@ class Feed:
         self._answers.clear()
 
     def _receive(self, data: str | bytes) -> None:
+        if isinstance(data, bytes) and self._decimals_of is not None:
+            frames = read_message(data, self._decimals.get)
+            for frame in frames:
+                self._deliver(frame, len(data) // len(frames))
+            return
         frame = checked(parse(data, "frame"), "frame")
         kind, name = frame.get("type"), frame.get("id")
         if kind in ("snapshot", "update"):
