@@ -50,6 +50,8 @@ import { isLiquidationEffect, type LiquidationEvent, liquidationEvent } from './
 import { type DetectionListener, type LiquidationCounts, Pacing } from './liquidation/pacing.ts';
 import type { ClearingOrder } from './live-orders.ts';
 import type { OrderToVerify, QuoteSetToVerify } from './order-verdict.ts';
+import { type DecidedRecord, OutcomeFeed, type OutcomeLink } from './outcome-codec.ts';
+import { recordOpening } from './outcome-opening.ts';
 import { PassedTime } from './passed-time.ts';
 import { type Boot, type RecoveryOptions, recoverParts, TableLoad } from './recovery.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
@@ -81,7 +83,7 @@ const FIGURES_SHOWN_MS = 1_000;
 /** Journal records that a turn removes at most. */
 const PRUNED_PER_TURN = 64;
 
-interface ClearingOptions {
+export interface ClearingOptions {
   readonly clock: Clock;
   /** Pushes the clock forward to the time of the last batch: time never goes backwards over a restart. */
   readonly notBefore: (timeNs: bigint) => void;
@@ -139,6 +141,10 @@ interface ClearingOptions {
   readonly rebalancingAtStart?: (outdated: OutdatedRebalancing) => void;
   /** Called with the progress of a recovery. */
   readonly recovering?: RecoveryProgress;
+  /** The way to the thread of the evidence; null or absent where none is kept. */
+  readonly evidence?: OutcomeLink | null;
+  /** Called once a second where evidence is kept: how far it is behind, and whether input waits for it. */
+  readonly evidenceBehind?: (behind: ReturnType<OutcomeFeed['behind']>, holds: boolean) => void;
   /** Test hooks: waits, and the end of the process. */
   readonly hooks: { readonly wait: (ms: number) => void; readonly crash: () => void };
 }
@@ -192,6 +198,11 @@ export class ClearingActor implements Actor {
   #delayMs = 0;
   /** Where the journal is to begin; 0 when nothing of it has to go. */
   #pruneBelow = 0 as Sequence;
+  /** Null where no evidence is kept. */
+  readonly #evidence: OutcomeFeed | null;
+  /** A checkpoint is due, and the evidence of what it would hold is not durable yet: no record is begun before. */
+  #awaitsEvidence = false;
+  #isEvidenceBehind = false;
 
   readonly #cycle: DutyCycle;
 
@@ -208,7 +219,8 @@ export class ClearingActor implements Actor {
       shards: this.#markets,
       market: (index) => must(this.#markets[index % this.#markets.length], 'a shard for every market'),
     };
-    const { replication = null } = options;
+    const { replication = null, evidence = null } = options;
+    this.#evidence = evidence === null ? null : new OutcomeFeed(evidence, options.elapsedMs);
     this.#replicating = replication === null ? null : new Replicating(replication, this.#replicationHost());
   }
 
@@ -247,7 +259,7 @@ export class ClearingActor implements Actor {
     const recovery = tail === null ? durability.recover() : journal.recoverThrough((tail.sequence - 1) as Sequence);
     const boot = yield* recoverParts(recovery, this.#recoveryOptions());
     this.#begin(boot);
-    this.#checkpointStart();
+    yield* this.#checkpointStart();
     this.#options.journalSize?.(durability.journalSize);
     this.#options.journalSequence?.set(this.#sequence);
     replicating.open(this.#sequence, boot.timeNs, tail);
@@ -256,7 +268,7 @@ export class ClearingActor implements Actor {
   /** After a takeover: tables first, then all that lives. */
   *#sendTakenOver(replicating: Replicating, isEmpty: boolean): Generator<void, void, undefined> {
     const state = this.ledger;
-    this.#checkpointStart();
+    yield* this.#checkpointStart();
     for (const { definition } of state.markets) this.#openMarkets.add(definition.marketIndex);
     yield* this.#send(state, liveOrders(state), restoredCount(state));
     this.#writeRestored(this.#options.clock.nowNs(), isEmpty);
@@ -288,6 +300,7 @@ export class ClearingActor implements Actor {
         this.#cycle.step();
         return effects;
       },
+      decided: (record) => this.#evidence?.send(record satisfies DecidedRecord),
       applied: (sequence) => {
         this.#sequence = sequence;
         journalSequence?.set(sequence);
@@ -324,8 +337,9 @@ export class ClearingActor implements Actor {
     if (!boot.isEmpty) {
       const timeNs = this.#options.clock.nowNs();
       this.#apply({ timeNs, inputs: this.#journalRestart(boot, timeNs), verdicts: [] });
+      this.#sendOutcomes(timeNs);
     }
-    this.#checkpointStart();
+    yield* this.#checkpointStart();
     yield* this.#send(state, liveOrders(state), restoredCount(state));
     return boot;
   }
@@ -336,8 +350,12 @@ export class ClearingActor implements Actor {
     yield* load.ledger(rowCount - orderCount);
     const boot = load.bootAt(load.checkpointed);
     this.#begin(boot);
+    this.#recordFrom(load.state, load.checkpointed);
+    load.state.outcomes?.begin();
     beginRestart(load.state, boot);
     yield* this.#send(load.state, this.#restarting(load, boot), load.state.users.size + orderCount);
+    // Before it is said that all is sent: readers of the tables find what the restart has ended.
+    yield* this.#checkpointStart();
     return boot;
   }
 
@@ -349,8 +367,9 @@ export class ClearingActor implements Actor {
     for (const order of load.orders()) if (restartOrder(state, order, timeNs, effects)) yield order;
     placeStart(state, timeNs);
     settleBatch(state, timeNs, effects);
+    state.outcomes?.close();
     this.#journalRestart(boot, timeNs);
-    this.#checkpointStart();
+    this.#sendOutcomes(timeNs);
   }
 
   *#send(state: ClearingState, orders: Iterable<ClearingOrder>, count: number): Generator<void, void, undefined> {
@@ -364,7 +383,12 @@ export class ClearingActor implements Actor {
 
   #recoveryOptions(): RecoveryOptions {
     const { recovering: progress, idKey: key } = this.#options;
-    return { ...(progress === undefined ? {} : { progress }), ...(key === undefined ? {} : { key }) };
+    return {
+      ...(progress === undefined ? {} : { progress }),
+      ...(key === undefined ? {} : { key }),
+      loaded: (state, sequence) => this.#recordFrom(state, sequence),
+      replayed: (record, timeNs) => this.#evidence?.send({ ...record, timeNs }),
+    };
   }
 
   /** What is sound so far is in memory. */
@@ -378,8 +402,52 @@ export class ClearingActor implements Actor {
   }
 
   /** What was replayed goes into the tables: readers on other threads find it there, and the next start is shorter. */
-  #checkpointStart(): void {
-    if (this.#sequence > this.#checkpointed && canCheckpoint(this.ledger)) this.#checkpoint(false);
+  *#checkpointStart(): Generator<void, void, undefined> {
+    if (this.#sequence <= this.#checkpointed || !canCheckpoint(this.ledger)) return;
+    while (!this.#isEvidenceDurable()) yield;
+    this.#checkpoint(false);
+  }
+
+  /** Records what is decided behind `sequence`, where evidence is kept. */
+  #recordFrom(state: ClearingState, sequence: Sequence): void {
+    const evidence = this.#evidence;
+    if (evidence === null) return;
+    state.outcomes = evidence.recorder;
+    const next = (sequence + 1) as Sequence;
+    // A start that was killed before the first record was durable opens the log again, with the same rows.
+    if ((evidence.extent?.first ?? next) === next) recordOpening(state, evidence.recorder, next);
+  }
+
+  /** What the record that was appended last has decided. */
+  #sendOutcomes(timeNs: TimestampNs): void {
+    const evidence = this.#evidence;
+    if (evidence === null) return;
+    evidence.send({ sequence: this.#sequence, timeNs, ...this.#options.durability.lastRecord });
+  }
+
+  /** Whether tables may hold all that is applied: the evidence of it is durable, or is about to be (EXP-00). */
+  #isEvidenceDurable(): boolean {
+    const evidence = this.#evidence;
+    // mutant: evidence-before-checkpoint
+    if (evidence === null || evidence.isDurable(this.#sequence)) return true;
+    evidence.wantDurable();
+    return false;
+  }
+
+  /** Whether no record may be begun: a checkpoint waits for the evidence, or that is too far behind (EVD-05). */
+  get #isHeldByEvidence(): boolean {
+    return this.#awaitsEvidence || this.#isEvidenceBehind;
+  }
+
+  #lookAtEvidence(): void {
+    if (this.#evidence !== null) this.#isEvidenceBehind = this.#evidence.isTooFarBehind();
+  }
+
+  /** A checkpoint if one is due; while the evidence is not durable it waits, and no record is begun. */
+  #checkpointIfDue(): void {
+    if (!this.#awaitsEvidence && !this.#isCheckpointDue()) return;
+    this.#awaitsEvidence = !this.#isEvidenceDurable();
+    if (!this.#awaitsEvidence && canCheckpoint(this.ledger)) this.#checkpoint(false);
   }
 
   /**
@@ -390,15 +458,18 @@ export class ClearingActor implements Actor {
     const inbox = this.#options.replication?.inbox;
     // What the log gives is taken in every state: a full ring towards the gateway must not end a leadership.
     if (channel === inbox?.channel) return inbox.hasRoom();
-    if (this.#restoring !== null || !this.#flushOutboxes()) return false;
+    if (channel === this.#evidence?.channel) return true;
+    if (this.#restoring !== null || this.#isHeldByEvidence || !this.#flushOutboxes()) return false;
     const replicating = this.#replicating;
     return replicating === null || (replicating.role !== 'over' && this.#batch.bytes < BATCH_CLOSES_AT_BYTES);
   }
 
   hasMore(): boolean {
     const replicating = this.#replicating;
-    if (replicating?.hasWork() === true) return true;
-    if (this.#restoring !== null) return this.#flushOutboxes();
+    if (replicating?.hasWork() === true && !(this.#isHeldByEvidence && replicating.role === 'following')) return true;
+    if (this.#restoring !== null) return this.#flushOutboxes() && this.#hasEvidenceRoom();
+    // What is behind announces that it is durable.
+    if (this.#isHeldByEvidence) return false;
     if (replicating !== null && !replicating.mayBegin) return replicating.role === 'following' && this.#isFiring();
     if (replicating !== null && (this.#batch.count > 0 || replicating.isHandingOver)) return true;
     if (this.#isFiring() || this.#isWithdrawalDue() || this.#isLotDue()) return true;
@@ -427,6 +498,7 @@ export class ClearingActor implements Actor {
   handle(channel: number, typeId: number, views: Views, at: number, bytes: number): void {
     const inbox = this.#options.replication?.inbox;
     if (channel === inbox?.channel) inbox.receive(typeId, views, at);
+    else if (channel === this.#evidence?.channel) this.#evidence.received(typeId, views, at);
     else if (typeId === NodeQuery.typeId) {
       const query = readPlain<ClearingQuery>(views, at + NodeQuery.bytes, NodeQuery.textBytes(views, at));
       this.#questions.push({ request: NodeQuery.requestId(views, at), query });
@@ -442,6 +514,7 @@ export class ClearingActor implements Actor {
   }
 
   endBatch(): void {
+    this.#lookAtEvidence();
     if (this.#replicating !== null) {
       this.#endReplicated(this.#replicating);
       return;
@@ -450,11 +523,11 @@ export class ClearingActor implements Actor {
       this.#restoreMore(this.#restoring);
       return;
     }
-    this.#addDue();
+    if (!this.#isHeldByEvidence) this.#addDue();
     if (this.#batch.count > 0) this.#commit();
-    else fireSome(this.ledger, FIRED_PER_TURN);
+    else if (!this.#isHeldByEvidence) fireSome(this.ledger, FIRED_PER_TURN);
     this.#answer();
-    if (this.#isCheckpointDue()) this.#checkpoint(false);
+    this.#checkpointIfDue();
     if (this.#pruneBelow > 0) this.#prune();
     if (this.#options.data.needsResync()) this.#resyncData();
     this.#publishAtRisk();
@@ -470,18 +543,20 @@ export class ClearingActor implements Actor {
 
   /** The same in a cluster. What is applied is stored: checkpoints come before the next record begins. */
   #endReplicated(replicating: Replicating): void {
-    if (replicating.role !== 'loading') replicating.take();
+    // A node that follows takes no records meanwhile; what the log gives to a leader must not wait.
+    const isHeld = this.#isHeldByEvidence;
+    if (replicating.role !== 'loading' && !(isHeld && replicating.role === 'following')) replicating.take();
     if (this.#restoring !== null) {
       replicating.beginAlive();
       this.#restoreMore(this.#restoring);
       return;
     }
     const isBetween = !replicating.isBegun;
-    if (isBetween && this.#isCheckpointDue()) this.#checkpoint(false);
+    if (isBetween) this.#checkpointIfDue();
     const leads = replicating.role === 'leading';
     if (leads && isBetween && this.#options.data.needsResync()) this.#resyncData();
-    if (replicating.mayBegin) this.#beginNext(replicating);
-    else if (isBetween) fireSome(this.ledger, FIRED_PER_TURN);
+    if (replicating.mayBegin && !this.#isHeldByEvidence) this.#beginNext(replicating);
+    else if (isBetween && !this.#isHeldByEvidence) fireSome(this.ledger, FIRED_PER_TURN);
     replicating.beginAlive();
     this.#answer();
     if (this.#pruneBelow > 0) this.#prune();
@@ -515,7 +590,7 @@ export class ClearingActor implements Actor {
   }
 
   #restoreMore(parts: Iterator<void>): void {
-    for (let part = 0; part < PARTS_PER_TURN && this.#flushOutboxes(); part += 1) {
+    for (let part = 0; part < PARTS_PER_TURN && this.#flushOutboxes() && this.#hasEvidenceRoom(); part += 1) {
       if (parts.next().done !== true) continue;
       this.#restoring = null;
       break;
@@ -559,6 +634,8 @@ export class ClearingActor implements Actor {
 
   isQuiet(): boolean {
     if (this.#restoring !== null || this.#replicating?.isWaiting === true) return false;
+    // The last checkpoint is behind it.
+    if (this.#evidence?.isAtRest === false) return false;
     return this.#gateway.isEmpty && this.#markets.every((retryBuffer) => retryBuffer.isEmpty);
   }
 
@@ -606,6 +683,7 @@ export class ClearingActor implements Actor {
     const effects = this.#apply({ timeNs, inputs, verdicts });
     this.#cycle.step();
     this.#release(effects, timeNs);
+    this.#sendOutcomes(timeNs);
     this.#cycle.step();
     trace?.span(HOP.confirmed, this.#sequence, beganUs);
   }
@@ -749,6 +827,7 @@ export class ClearingActor implements Actor {
     this.#shownMs = elapsedMs();
     show?.(backstopFigures(this.ledger, nowNs));
     ledgerDifference?.(differenceOfAll(this.ledger));
+    if (this.#evidence !== null) this.#options.evidenceBehind?.(this.#evidence.behind(), this.#isEvidenceBehind);
   }
 
   /** A step of what is at risk; with its last one the aggregate, if it has changed. */
@@ -778,7 +857,11 @@ export class ClearingActor implements Actor {
   /** Market data begins anew: tables first, so that it can read what it missed, then word to do so. */
   #resyncData(): void {
     if (!canCheckpoint(this.ledger)) return;
-    if (this.#sequence > this.#checkpointed) this.#checkpoint(false);
+    if (this.#sequence > this.#checkpointed) {
+      this.#awaitsEvidence = !this.#isEvidenceDurable();
+      if (this.#awaitsEvidence) return;
+      this.#checkpoint(false);
+    }
     this.#options.data.beginResync();
     sendMarketFigures(this.ledger, this.#sinks.data);
     this.#sendHistory();
@@ -799,6 +882,12 @@ export class ClearingActor implements Actor {
     this.#options.data.flush();
     this.#gateway.flush();
     for (const retryBuffer of this.#markets) retryBuffer.flush();
+    this.#evidence?.flush();
+  }
+
+  /** At a start there is no more than the ring takes. */
+  #hasEvidenceRoom(): boolean {
+    return this.#evidence === null || this.#evidence.flush();
   }
 }
 

@@ -28,6 +28,7 @@ export interface JournaledBatch {
   readonly sequence: Sequence;
   readonly epoch: number;
   readonly payload: Uint8Array;
+  readonly hash: Uint8Array;
 }
 
 export interface CheckpointMark {
@@ -78,7 +79,6 @@ export interface SealedRecord {
 /** A record that came from a stream, verified and on the disk. */
 export interface FollowedRecord extends JournaledBatch {
   readonly timeNs: TimestampNs;
-  readonly hash: Uint8Array;
 }
 
 /**
@@ -124,6 +124,8 @@ export interface Durability {
    */
   prune(below: Sequence, recordsMax: number): boolean;
   readonly journalSize: JournalSize;
+  /** Hash and epoch of the record that was appended last. */
+  readonly lastRecord: { readonly hash: Uint8Array; readonly epoch: number };
   /** What was signed of an order that a checkpoint has written; null when there is nothing of it. */
   signedText(marketIndex: number, orderSequence: Sequence): SignedText | null;
   /** Order ids of finished orders that stay taken (AMB-08). */

@@ -85,6 +85,7 @@ export class OutcomeRecorder {
   /** By market index: the record that has defined it. */
   readonly #markets: number[] = [];
   #record = 0;
+  #isOpening = false;
   #entry: number = NO_CAUSE;
   #reference = '';
   #marketIndex = 0;
@@ -100,8 +101,19 @@ export class OutcomeRecorder {
     return this.#v.u8.subarray(0, this.#at);
   }
 
+  /** What was before the first record of a log goes with it: the next `begin` begins nothing anew. */
+  beginOpening(): void {
+    this.begin();
+    this.#isOpening = true;
+  }
+
   /** A record is applied from here on. */
   begin(): void {
+    if (this.#isOpening) {
+      this.#isOpening = false;
+      this.noCause();
+      return;
+    }
     this.#at = 0;
     this.#count = 0;
     this.#record += 1;

@@ -15,7 +15,7 @@ import { assert } from '../core/assert.ts';
 import type { HashKey } from '../core/key-words.ts';
 import type { Sequence, TimestampNs } from '../core/units.ts';
 import { checkLedger, checkSums } from './checks.ts';
-import type { Durability, Recovery } from './durability.ts';
+import type { Durability, JournaledBatch, Recovery } from './durability.ts';
 import type { ClearingOrder } from './live-orders.ts';
 import { applyRecord } from './records.ts';
 import type { RecoveryProgress } from './recovery-steps.ts';
@@ -39,6 +39,10 @@ export interface RecoveryOptions {
   readonly progress?: RecoveryProgress;
   /** The hash key of createClearingState. */
   readonly key?: HashKey;
+  /** Called when the tables are loaded, before anything is replayed. */
+  readonly loaded?: (state: ClearingState, sequence: Sequence) => void;
+  /** Called with each record that was replayed. */
+  readonly replayed?: (record: JournaledBatch, timeNs: TimestampNs) => void;
 }
 
 const PROGRESS_EVERY = 4_096;
@@ -66,6 +70,7 @@ export function* recoverParts(recovery: Recovery, options: RecoveryOptions): Gen
     if (done % PROGRESS_EVERY === 0) options.progress?.('loading', done, rowCount);
   }
   if (rowCount > 0) options.progress?.('loading', rowCount, rowCount);
+  options.loaded?.(load.state, load.checkpointed);
   const sequence = yield* replay(load.state, recovery, load.checkpointed, options);
   // What orders hold was summed up from their rows a moment ago: without a replay there is nothing to recount.
   if (batchCount > 0) checkLedger(load.state);
@@ -161,14 +166,15 @@ function* replay(
   state: ClearingState,
   { batches, batchCount }: Recovery,
   from: Sequence,
-  { progress }: RecoveryOptions,
+  { progress, replayed }: RecoveryOptions,
 ): Generator<void, Sequence, undefined> {
   let sequence = from;
   let done = 0;
   // mutant: replay-all-batches
   for (const record of batches) {
     assert(record.sequence === sequence + 1, 'the journal goes on behind the checkpoint without a gap');
-    applyRecord(state, record, []);
+    const { timeNs } = applyRecord(state, record, []);
+    replayed?.(record, timeNs);
     sequence = record.sequence;
     done += 1;
     if (done % PROGRESS_EVERY === 0) progress?.('replaying', done, batchCount);

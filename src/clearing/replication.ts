@@ -74,6 +74,8 @@ export interface ReplicationHost {
   readonly apply: (batch: Batch) => readonly Effect[];
   /** A record is applied. */
   readonly applied: (sequence: Sequence, timeNs: TimestampNs) => void;
+  /** The same of a record whose outcomes were just recorded: it is flushed and stored. */
+  readonly decided: (record: RecordPlace & { readonly epoch: number; readonly timeNs: TimestampNs }) => void;
   /** Effects leave. */
   readonly release: (effects: readonly Effect[], timeNs: TimestampNs) => void;
   /** This node leads: everything is to be sent. @param isEmpty whether the takeover is the journal's first record. */
@@ -274,6 +276,7 @@ export class Replicating {
     this.#tail = null;
     this.#journal.markStored();
     const { timeNs } = applyRecord(this.#host.state(), tail, []);
+    this.#host.decided({ ...tail, timeNs });
     this.#follows(tail.sequence, timeNs);
   }
 
@@ -295,6 +298,7 @@ export class Replicating {
     for (const record of followed) {
       // mutant: followed-record-is-applied
       applyRecord(this.#host.state(), record, []);
+      this.#host.decided(record);
       this.#follows(record.sequence, record.timeNs);
       this.#hash(record);
       this.#host.step();
@@ -354,6 +358,8 @@ export class Replicating {
     this.#applied = sequence;
     this.#host.applied(sequence, batch.timeNs);
     const effects = this.#host.apply(batch);
+    const { hash, epoch } = record;
+    this.#host.decided({ sequence, hash, epoch, timeNs: batch.timeNs });
     this.#hash(record);
     if (kind === 'takeover') this.#host.takenOver(isEmpty);
     else this.#leave({ sequence, effects, timeNs: batch.timeNs }, kind);

@@ -8,6 +8,7 @@ import { NOTE_TYPE, type NoteSigner, readVkey, signNote, type VerifierKey } from
 import { certificateText, keyEndText, readKeyRequest, readSize } from '../evidence/venue-notes.ts';
 import { type VerifyOptions, verifyEvidence } from '../evidence/verify-evidence.ts';
 import { CliError, type Command, EXIT, type ExitCode, parseOptions, usageError } from './command.ts';
+import { audit } from './evidence-audit.ts';
 import { loadSigner } from './evidence-keys.ts';
 
 const NS_PER_MS = 1_000_000n;
@@ -188,10 +189,11 @@ function proofOf(path: string): readonly Uint8Array[] {
 
 export const evidenceCommand: Command = {
   name: 'evidence',
-  summary: 'certify log keys; verify the evidence of an order',
+  summary: 'certify log keys; verify the evidence of an order; audit a log',
   help: `usage: ringbook evidence verify FILE --venue-key VKEY [--witness VKEY]… [--quorum N] [--head FILE]… [options]
        ringbook evidence certify REQUEST --key FILE [--from TIME] [--until TIME] [--out FILE]
        ringbook evidence certify --end VKEY --size N --key FILE [--out FILE]
+       ringbook evidence audit DIR [--from SNAPSHOT] [--secret FILE] [--progress]
 
 verify says, offline, what a file proves: exit code 0 and a sentence; 1 when it is false; 2 when it cannot be read.
   --venue-key VKEY     the verifier key of the venue that you pinned, or a file with it
@@ -206,6 +208,10 @@ certify signs the request of a log key with the venue key; the certificate goes 
   --from, --until TIME   when its heads hold  (default: now, and 400 days later)
   --end VKEY --size N    the key ends: its heads above this size are void
 
+audit replays the journal of a data directory, which a node may hold, and compares each row and leaf with what it gives.
+  --from SNAPSHOT   where the replay begins  (default: as far back as the journal goes)
+  --secret FILE     the evidence secret  (default: the one in the directory)
+
 example:
   ringbook evidence certify log.request --key venue.key --out log.certificate
 `,
@@ -213,6 +219,7 @@ example:
     const [verb, ...rest] = argv;
     if (verb === 'certify') return certify(rest);
     if (verb === 'verify') return verify(rest);
-    throw usageError('evidence has "verify" and "certify"');
+    if (verb === 'audit') return audit(rest);
+    throw usageError('evidence has "verify", "certify" and "audit"');
   },
 };

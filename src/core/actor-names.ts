@@ -6,6 +6,8 @@ export const CLEARING = 'clearing';
 export const MARKET_DATA = 'market-data';
 /** The protocol of a cluster; on one machine there is none. */
 export const REPLICATOR = 'replicator';
+/** Rows and leaves of what clearing decided; it runs where evidence is kept. */
+export const EVIDENCE = 'evidence';
 /** What a replica of market data reads of its cluster. */
 export const REPLICA_FEED = 'replica-feed';
 /** The largest number that a configuration may have (config.ts). */

@@ -1,15 +1,16 @@
 /** The clearing engine, made from its wiring and the node's settings; workers/clearing.ts boots it. */
 
-import { ClearingActor } from '../clearing/clearing-actor.ts';
+import { ClearingActor, type ClearingOptions } from '../clearing/clearing-actor.ts';
 import { CURVE_K_MAX } from '../clearing/funds/rebalancing.ts';
 import { ClearingEnd } from '../clearing/log-codec.ts';
 import { type OrderVerifiers, verifyOrder, verifyQuoteSet } from '../clearing/order-verdict.ts';
+import type { OutcomeLink } from '../clearing/outcome-codec.ts';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
 import type { Replication } from '../clearing/replication.ts';
-import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../core/actor-names.ts';
+import { CLEARING, EVIDENCE, GATEWAY, MARKET_DATA, marketActor, REPLICATOR } from '../core/actor-names.ts';
 import { format18 } from '../core/decimal.ts';
 import { hashKeyOf } from '../core/key-words.ts';
-import type { Amount18 } from '../core/units.ts';
+import type { Amount18, Sequence } from '../core/units.ts';
 import { Attestations } from '../crypto/attestations.ts';
 import type { ActorFactories, ActorWiring } from '../runtime/actor.ts';
 import { SharedClock } from '../runtime/clock.ts';
@@ -67,6 +68,8 @@ function createClearing(wiring: ActorWiring): ClearingActor {
     },
     durability,
     replication: replicationOf(wiring, durability, log),
+    evidence: evidenceOf(wiring, words),
+    evidenceBehind: behindOf(wiring),
     rebalancingAtStart: ({ pools, curves }) => {
       for (const { asset, missing } of pools) {
         log.warn(
@@ -120,6 +123,30 @@ function createClearing(wiring: ActorWiring): ClearingActor {
 /** Blocks this thread: it has no event loop (operator-api.md 7.3 `delay_ms`). */
 function waitMs(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Null where none is kept. */
+function evidenceOf(wiring: ActorWiring, words: NodeWords): OutcomeLink | null {
+  if (settingsOf(wiring).evidence === null) return null;
+  const extent = words.evidence();
+  return {
+    publication: wiring.publication(EVIDENCE),
+    channel: wiring.channelOf(EVIDENCE),
+    extent: extent === null ? null : { first: extent.first as Sequence, durable: extent.durable as Sequence },
+  };
+}
+
+function behindOf({ metrics }: ActorWiring): NonNullable<ClearingOptions['evidenceBehind']> {
+  const records = metrics.gauge('evidence_behind_records');
+  const seconds = metrics.gauge('evidence_behind_s');
+  const bytes = metrics.gauge('evidence_behind_bytes');
+  const isHeld = metrics.gauge('evidence_holds');
+  return (behind, holds) => {
+    records.set(behind.records);
+    seconds.set(behind.ms / 1_000);
+    bytes.set(behind.bytes);
+    isHeld.set(holds ? 1 : 0);
+  };
 }
 
 /** Null on one machine. */

@@ -135,6 +135,10 @@ export const ProfileShape: TSchema = Type.Object(
     ),
     snapshots: Type.Object({ everyMs: Count(0, 604_800_000), keep: Count(1, 100) }, Strict),
     storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
+    evidence: Type.Union([
+      Type.Null(),
+      Type.Object({ keepDays: Count(1, 36_500), refusals: Type.Boolean(), secret: Type.Optional(Path) }, Strict),
+    ]),
     cluster: Type.Optional(ClusterShape),
   },
   Strict,
@@ -200,6 +204,15 @@ export interface Profile {
     readonly keep: number;
   };
   readonly storage: { readonly mapSizeMiB: number };
+  /** What clearing decided, kept as rows and under a tree (EXP-00, EVD). Null: nothing of it. */
+  readonly evidence: {
+    /** Rows are kept so many days. */
+    readonly keepDays: number;
+    /** Whether requests that are refused before the journal are written to files of their own. */
+    readonly refusals: boolean;
+    /** The file of the secret from which salts are made, 64 hex digits. Left out: one in the data directory, which the node makes. */
+    readonly secret?: string;
+  } | null;
   /** Several machines (cluster.md 3). Left out: one. */
   readonly cluster?: ClusterSettings;
 }

@@ -11,7 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { RECOVERY_STEPS } from '../clearing/recovery-steps.ts';
-import { REPLICATOR } from '../core/actor-names.ts';
+import { EVIDENCE, REPLICATOR } from '../core/actor-names.ts';
 import { createAttestationRing } from '../crypto/attestations.ts';
 import { SharedBudget } from '../gateway/sessions/shared-budget.ts';
 import { type ListenerSettings, tlsOf } from '../http/public-listeners.ts';
@@ -45,6 +45,7 @@ const LOG = 'log';
 const WORKER_ENTRY: Readonly<Record<string, string>> = {
   clearing: 'clearing.js',
   [REPLICATOR]: 'replicator.js',
+  [EVIDENCE]: 'evidence.js',
   'market-data': 'market-data.js',
   'check-data': 'check-data.js',
   'keep-data': 'keep-data.js',
@@ -164,6 +165,7 @@ export class NodeThreads {
   async whenPolling(): Promise<void> {
     await this.#check;
     await this.#checkTime();
+    await this.#checkEvidence();
     this.words.setChecked();
     await this.supervisor.whenPolling();
   }
@@ -181,6 +183,16 @@ export class NodeThreads {
         { ms: Number(aheadNs / 1_000_000n) },
         'recorded times are ahead of the system clock: the node runs slower',
       );
+  }
+
+  /** The evidence must go as far as the tables do, and clearing is told how far. @throws StorageError */
+  async #checkEvidence(): Promise<void> {
+    const { dataDirectory, evidence } = this.config;
+    if (evidence === null || this.isReplica) return;
+    const { checkEvidence } = await import('./evidence-check.ts');
+    this.words.setEvidence(
+      await checkEvidence(dataDirectory, { ...this.mapOptions(), secret: evidence.secret ?? null }),
+    );
   }
 
   /** Every thread ticks within `tickMs`: the clock was moved, or a tick is awaited. Call on the main thread. */
@@ -219,6 +231,7 @@ export class NodeThreads {
       words: this.words.memory,
       leadership: this.leadership.memory,
       cluster: config.cluster,
+      evidence: config.evidence,
       isProduction: config.profile === 'production',
       ...(config.cluster === null ? {} : { log: logOf(config.cluster) }),
       attestations: this.attestations,

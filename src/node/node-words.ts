@@ -30,7 +30,10 @@ const WORDS = STALLED + SHARDS_MAX;
 const WORDS_BYTES = (WORDS * Int32Array.BYTES_PER_ELEMENT + 7) & ~7;
 /** Markets with a shared depth sequence. */
 const MARKETS_SEEN = 16_384;
-const BYTES = WORDS_BYTES + MARKETS_SEEN * Float64Array.BYTES_PER_ELEMENT;
+/** The first record of the evidence and the last that was durable at the start; −1 for an empty log. */
+const EVIDENCE_FIRST = MARKETS_SEEN;
+const EVIDENCE_DURABLE = MARKETS_SEEN + 1;
+const BYTES = WORDS_BYTES + (MARKETS_SEEN + 2) * Float64Array.BYTES_PER_ELEMENT;
 
 /** A waiting thread gives a heartbeat as often as a parked one (doorbell.ts). */
 const HEARTBEAT_MS = 100;
@@ -81,6 +84,18 @@ export class NodeWords {
   waitUntilChecked(heartbeat: () => void): void {
     while (Atomics.wait(this.#words, CHECK, 0, HEARTBEAT_MS) === 'timed-out') heartbeat();
     if (Atomics.load(this.#words, CHECK) === REFUSED) throw new Error('the start is refused');
+  }
+
+  /** How far the evidence goes at this start; before the directory is judged sound. @param extent null for an empty log. */
+  setEvidence(extent: { readonly first: number; readonly durable: number } | null): void {
+    this.#depths[EVIDENCE_FIRST] = extent?.first ?? -1;
+    this.#depths[EVIDENCE_DURABLE] = extent?.durable ?? -1;
+  }
+
+  /** Once the directory is judged. */
+  evidence(): { readonly first: number; readonly durable: number } | null {
+    const [first = -1, durable = -1] = this.#depths.subarray(EVIDENCE_FIRST, EVIDENCE_DURABLE + 1);
+    return first < 0 ? null : { first, durable };
   }
 
   setMdsPort(port: number): void {

@@ -4,14 +4,24 @@
  *   gateway ──reject──▶ market-i ──never-full──▶ clearing ──never-full──▶ gateway, market-i
  *        ▲────never-full────┘   └──drop-and-resync──▶ market-data ◀──drop-and-resync──┘
  *   gateway ──reject──▶ clearing ◀──never-full──▶ replicator, in a cluster alone
+ *                       clearing ──never-full──▶ evidence ──reject──▶ clearing, where evidence is kept
  *
  * No edge blocks: markets and clearing keep what a full ring does not take in their retry buffers and read no new
  * commands meanwhile (retry-buffer.ts), so a full clearing ring reaches the client as 503 of the gateway.
  */
 
-import { CLEARING, GATEWAY, MARKET_DATA, marketActor, REPLICA_FEED, REPLICATOR } from '../core/actor-names.ts';
+import {
+  CLEARING,
+  EVIDENCE,
+  GATEWAY,
+  MARKET_DATA,
+  marketActor,
+  REPLICA_FEED,
+  REPLICATOR,
+} from '../core/actor-names.ts';
 import {
   CLEARING_METRICS,
+  EVIDENCE_METRICS,
   GATEWAY_METRICS,
   MARKET_DATA_METRICS,
   MARKET_METRICS,
@@ -34,6 +44,12 @@ const REPLICATOR_EDGES: readonly EdgeSpec[] = [
   { from: REPLICATOR, to: MARKET_DATA, full: 'drop-and-resync', capacityBytes: 1 << 16, reservedBytes: 0 },
   { from: CLEARING, to: REPLICATOR, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
   { from: REPLICATOR, to: CLEARING, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
+];
+const EVIDENCE_BATCH_RECORDS = 64;
+const EVIDENCE_EDGES: readonly EdgeSpec[] = [
+  { from: CLEARING, to: EVIDENCE, full: 'never-full', capacityBytes: 1 << 24, reservedBytes: 0 },
+  // Of the last record that is durable each message says it all.
+  { from: EVIDENCE, to: CLEARING, full: 'reject', capacityBytes: 1 << 16, reservedBytes: 0 },
 ];
 /** Longest time between two ticks: also how late an expiry or a depth diff may be. */
 const TICK_MS = 5;
@@ -76,9 +92,10 @@ export function replicaTopology({ rings }: Pick<NodeConfig, 'rings'>): Topology 
 
 /** @param hasReplicator whether a thread beside clearing holds its log: in a cluster alone. */
 export function nodeTopology(
-  config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'> & Partial<Pick<NodeConfig, 'isTraced'>>,
+  config: Pick<NodeConfig, 'threads' | 'rings' | 'journal'> & Partial<Pick<NodeConfig, 'isTraced' | 'evidence'>>,
   hasReplicator = false,
 ): Topology {
+  const hasEvidence = (config.evidence ?? null) !== null;
   const { marketShards, marketsOn, spinTurns } = config.threads;
   const shards = Array.from({ length: marketShards }, (_, shard) => marketActor(shard));
   const verifyThreads = Array.from({ length: config.threads.verifyThreads }, (_, thread) => `verify-${thread}`);
@@ -96,6 +113,8 @@ export function nodeTopology(
       { ...worker(MAIN_THREAD), place: 'main', waiting: 'event-loop', ownsListener: true },
       ...(marketsOn === 'workers' ? shards.map((name) => worker(name)) : []),
       worker(CLEARING, { youngMebibytes: CLEARING_YOUNG_MEBIBYTES }),
+      // What it keeps is a promise: a node without it ends.
+      ...(hasEvidence ? [worker(EVIDENCE, { spinTurns: 0 })] : []),
       worker(MARKET_DATA, { waiting: 'event-loop', spinTurns: 0, onDeath: 'restart', ownsListener: true }),
       ...(hasReplicator ? [worker(REPLICATOR, { waiting: 'event-loop', spinTurns: 0 })] : []),
     ],
@@ -118,6 +137,9 @@ export function nodeTopology(
         batchRecordsMax: config.journal.batchRecordsMax,
         metrics: CLEARING_METRICS,
       },
+      ...(hasEvidence
+        ? [{ name: EVIDENCE, thread: EVIDENCE, batchRecordsMax: EVIDENCE_BATCH_RECORDS, metrics: EVIDENCE_METRICS }]
+        : []),
       {
         name: MARKET_DATA,
         thread: MARKET_DATA,
@@ -135,7 +157,11 @@ export function nodeTopology(
           ]
         : []),
     ],
-    edges: [...edges(shards, config.rings), ...(hasReplicator ? REPLICATOR_EDGES : [])],
+    edges: [
+      ...edges(shards, config.rings),
+      ...(hasEvidence ? EVIDENCE_EDGES : []),
+      ...(hasReplicator ? REPLICATOR_EDGES : []),
+    ],
     tickMs: TICK_MS,
     ...(config.isTraced === true ? { tracedBeside: verifyThreads } : {}),
   };

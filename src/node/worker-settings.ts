@@ -25,6 +25,8 @@ export interface WorkerSettings {
   readonly leadership: SharedArrayBuffer;
   /** Several machines; null: one. */
   readonly cluster: ClusterConfig | null;
+  /** Null: none is kept. */
+  readonly evidence: NodeConfig['evidence'];
   readonly isProduction: boolean;
   /** How clearing begins on the log of a cluster, where there is a replicator; absent: its records are stored when they are flushed. */
   readonly log?: Pick<ReplicatedLog, 'aliveMs' | 'waitsForStandby'>;

@@ -75,6 +75,8 @@ export interface MetricScope extends ReplicaScope {
   readonly clearing: Recorded;
   /** Null on one machine. */
   readonly replicator: Recorded | null;
+  /** Null where no evidence is kept. */
+  readonly evidence: Recorded | null;
   readonly listeners: readonly (readonly [service: 'oms' | 'mds', listener: Recorded])[];
   readonly shards: readonly Recorded[];
   readonly threads: readonly Recorded[];
@@ -322,6 +324,46 @@ export const METRIC_TABLE: readonly Row[] = [
     [],
     'Bytes of the journal records that are there, at the last checkpoint.',
     ofClearing('journal_bytes'),
+  ),
+  gauge(
+    'ringbook_evidence_durable_sequence',
+    [],
+    'Last journal record whose rows and leaf are durable in the evidence.',
+    ofEvidence('durable_sequence'),
+  ),
+  gauge(
+    'ringbook_evidence_behind_records',
+    [],
+    'Journal records that are applied and not durable in the evidence.',
+    whereEvidence(ofClearing('evidence_behind_records')),
+  ),
+  gauge(
+    'ringbook_evidence_behind_seconds',
+    [],
+    'How long the oldest of them has waited; from 10 s on clearing takes no input.',
+    whereEvidence(ofClearing('evidence_behind_s')),
+  ),
+  gauge(
+    'ringbook_evidence_behind_bytes',
+    [],
+    'What was decided in them, before it is rows; from 1 GiB on clearing takes no input.',
+    whereEvidence(ofClearing('evidence_behind_bytes')),
+  ),
+  gauge(
+    'ringbook_evidence_holds',
+    [],
+    '1 while clearing takes no input because the evidence is too far behind.',
+    whereEvidence(ofClearing('evidence_holds')),
+  ),
+  counter('ringbook_evidence_rows_total', [], 'Rows of the evidence since the start.', ofEvidence('rows')),
+  counter(
+    'ringbook_evidence_row_bytes_total',
+    [],
+    'Bytes of these rows, before they are compressed.',
+    ofEvidence('row_bytes'),
+  ),
+  histogram('ringbook_evidence_flush_seconds', [], 'One flush of the evidence.', ({ evidence }) =>
+    evidence === null ? [] : [[histogramOf(evidence, 'flush_ns')]],
   ),
   gauge('ringbook_unflushed_seconds', [], 'How long the oldest market event has waited for its flush.', ({ parts }) =>
     parts.unflushedSeconds(),
@@ -821,6 +863,15 @@ function ofLeader(metric: string): Read {
 
 function ofReplicator(metric: string): Read {
   return ({ replicator }) => (replicator === null ? null : numberOf(replicator, metric));
+}
+
+/** Null where no evidence is kept. */
+function ofEvidence(metric: string): Read {
+  return ({ evidence }) => (evidence === null ? null : numberOf(evidence, metric));
+}
+
+function whereEvidence(read: Read): Read {
+  return (scope) => (scope.evidence === null ? null : read(scope));
 }
 
 function ofActors(metric: string): Read {

@@ -2,7 +2,7 @@
  * `GET /metrics` (operator-api.md 3): the table of metrics (metric-table.ts) as Prometheus text. Reading what threads recorded in
  * shared memory costs them nothing.
  */
-import { CLEARING, GATEWAY, MARKET_DATA, REPLICA_FEED, REPLICATOR } from '../core/actor-names.ts';
+import { CLEARING, EVIDENCE, GATEWAY, MARKET_DATA, REPLICA_FEED, REPLICATOR } from '../core/actor-names.ts';
 import { must } from '../core/assert.ts';
 import { MARKETS_MAX, stageMetric } from '../gateway/metrics/metric-names.ts';
 import { snapshotMetrics } from '../runtime/metrics.ts';
@@ -46,6 +46,7 @@ function scopeOf(parts: OpsParts, measured: MeasuredElsewhere): MetricScope {
     clearing: actorNamed(actors, CLEARING),
     replica: replicaOf(plan),
     replicator: actors.find(({ actor }) => actor === REPLICATOR) ?? null,
+    evidence: actors.find(({ actor }) => actor === EVIDENCE) ?? null,
     listeners: [
       ['oms', gateway],
       ['mds', actorNamed(actors, MARKET_DATA)],

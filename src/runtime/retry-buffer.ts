@@ -51,6 +51,11 @@ export class RetryBuffer {
     return this.#start === this.#end;
   }
 
+  /** Bytes that wait for room in the ring. */
+  get waitingBytes(): number {
+    return this.#end - this.#start;
+  }
+
   /** Claims space for one record; never fails. @returns the payload's offset in `views`, a multiple of 8. */
   claim(typeId: number, payloadBytes: number): number {
     const bytes = HEADER_BYTES + padded(payloadBytes);

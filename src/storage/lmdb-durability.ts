@@ -68,6 +68,10 @@ export class LmdbDurability implements Durability, ReplicatedJournal {
     return this.#journal.lastSequence;
   }
 
+  get lastRecord(): Durability['lastRecord'] {
+    return { hash: this.#journal.lastHash, epoch: this.#journal.lastEpoch };
+  }
+
   recover(): Recovery {
     return recoveryOf(this.#writer);
   }
@@ -222,8 +226,8 @@ function timeOfRecord(reader: StorageReader, sequence: Sequence): TimestampNs {
 }
 
 function* batchesFrom(reader: StorageReader, from: Sequence, last: Sequence): Generator<JournaledBatch> {
-  for (const { sequence, epoch, payload } of readJournal(reader, from)) {
+  for (const { sequence, epoch, payload, hash } of readJournal(reader, from)) {
     if (sequence > last) return;
-    yield { sequence, epoch, payload };
+    yield { sequence, epoch, payload, hash };
   }
 }

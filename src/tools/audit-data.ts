@@ -94,7 +94,7 @@ export async function replayData(directory: string, snapshot: string | null, pro
   mustHoldData(directory);
   return withReader(directory, async (reader) => {
     const expected = recoverState({ recover: () => recoveryOf(reader) }, recovering(progress));
-    const start = snapshot === null ? await earliestStart(directory, reader) : await startAt(reader, snapshot);
+    const start = await replayStart(directory, reader, snapshot);
     const { state, sequence: fromSequence } = start;
     replayTo(reader, start, expected.sequence, progress);
     checkLedger(state);
@@ -121,6 +121,11 @@ export interface ReplayStart {
   readonly state: ClearingState;
   /** The sequence of the last record that it reflects; 0 for the empty state. */
   readonly sequence: Sequence;
+}
+
+/** @param snapshot as replayData's. */
+export function replayStart(directory: string, reader: StorageReader, snapshot: string | null): Promise<ReplayStart> {
+  return snapshot === null ? earliestStart(directory, reader) : startAt(reader, snapshot);
 }
 
 /** The earliest state from which the journal can be replayed: the empty one, or the oldest snapshot of a record that it has. */

@@ -82,6 +82,10 @@ class DamagedAtTheEnd implements Durability {
     return true;
   }
 
+  get lastRecord(): Durability['lastRecord'] {
+    return this.#inner.lastRecord;
+  }
+
   get journalSize(): Durability['journalSize'] {
     return this.#inner.journalSize;
   }

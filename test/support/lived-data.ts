@@ -45,6 +45,10 @@ export class WatchedDurability implements Durability {
     return this.disk.prune(below, recordsMax);
   }
 
+  get lastRecord(): Durability['lastRecord'] {
+    return this.disk.lastRecord;
+  }
+
   get journalSize(): JournalSize {
     return this.disk.journalSize;
   }

@@ -30,7 +30,11 @@ interface Journaled {
   readonly epoch: number;
   readonly timeNs: TimestampNs;
   readonly payload: Uint8Array;
+  readonly hash: Uint8Array;
 }
+
+/** Nothing chains the records of this journal. */
+const NO_HASH = new Uint8Array(32);
 
 function keyOf({ table, row }: RowWrite): string {
   switch (table) {
@@ -134,7 +138,7 @@ export class MemoryDurability implements Durability {
 
   append(timeNs: TimestampNs, payload: Uint8Array): Sequence {
     const sequence = (this.journal.length + 1) as Sequence;
-    this.journal.push({ sequence, epoch: 0, timeNs, payload: payload.slice() });
+    this.journal.push({ sequence, epoch: 0, timeNs, payload: payload.slice(), hash: NO_HASH });
     return sequence;
   }
 
@@ -156,6 +160,10 @@ export class MemoryDurability implements Durability {
   /** No part of it is ever evicted. */
   prune(): boolean {
     return true;
+  }
+
+  get lastRecord(): Durability['lastRecord'] {
+    return { hash: NO_HASH, epoch: 0 };
   }
 
   get journalSize(): JournalSize {

@@ -255,6 +255,14 @@ export const ALERTS: readonly Alert[] = [
     action: 'Renew it and start the node again: it reads the files once. Clients refuse the connection afterwards.',
   },
   {
+    name: 'RingbookEvidenceBehind',
+    severity: 'critical',
+    condition: compared('ringbook_evidence_behind_seconds', '>', 3),
+    summary: 'the evidence is {{ $value }} s behind',
+    action:
+      'From 10 s on the node takes no orders. Its thread has no CPU, or the disk is slow: see ringbook_evidence_flush_seconds and ringbook_thread_cpu_seconds_total.',
+  },
+  {
     name: 'RingbookOpenOrders',
     severity: 'warning',
     condition: ratio('ringbook_open_orders', 'ringbook_open_orders_limit', '>', 0.5),

@@ -74,7 +74,7 @@ export interface RowLogOptions {
 }
 
 /** How far a log goes. */
-interface LogExtent {
+export interface LogExtent {
   readonly first: number;
   /** The last record that is durable; first − 1 for none. */
   readonly durable: number;

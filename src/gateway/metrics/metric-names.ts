@@ -213,11 +213,23 @@ export const REPLICATOR_METRICS: readonly MetricDefinition[] = [
   gauge('dropped_records'),
 ];
 
+/** Of the thread of the evidence. */
+export const EVIDENCE_METRICS: readonly MetricDefinition[] = [
+  gauge('durable_sequence'),
+  counter('rows'),
+  counter('row_bytes'),
+  histogram('flush_ns'),
+];
+
 /** Of the feed of a replica. */
 export const REPLICA_METRICS: readonly MetricDefinition[] = [counter('gaps'), gauge('lag_s')];
 
 export const CLEARING_METRICS: readonly MetricDefinition[] = [
   ...LIQUIDATION_METRICS,
+  gauge('evidence_behind_records'),
+  gauge('evidence_behind_s'),
+  gauge('evidence_behind_bytes'),
+  gauge('evidence_holds'),
   histogram('commit_ns'),
   counter('orders_attested'),
   counter('orders_verified'),

@@ -5435,6 +5435,64 @@ export const RecordOutcomes = {
   toJson: (v: Views, at: number): unknown => plainJson(RecordOutcomes.read(v, at)),
 } as const;
 
+/** The plain form of EvidenceWanted. */
+export interface EvidenceWantedFields {
+  readonly sequence: Sequence;
+}
+
+/** Clearing → evidence: a checkpoint waits until all that was sent before is durable. */
+export const EvidenceWanted = {
+  typeId: 91,
+  bytes: 8,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  read: (v: Views, at: number): EvidenceWantedFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+  }),
+  write: (v: Views, at: number, fields: EvidenceWantedFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 8),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(EvidenceWanted.read(v, at)),
+} as const;
+
+/** The plain form of EvidenceDurable. */
+export interface EvidenceDurableFields {
+  readonly sequence: Sequence;
+}
+
+/** Evidence → clearing: the last journal record whose rows and leaf are durable. */
+export const EvidenceDurable = {
+  typeId: 92,
+  bytes: 8,
+  sequence: (v: Views, at: number): Sequence => v.f64[at >>> 3] as Sequence,
+  setSequence: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  read: (v: Views, at: number): EvidenceDurableFields => ({
+    sequence: v.f64[at >>> 3] as Sequence,
+  }),
+  write: (v: Views, at: number, fields: EvidenceDurableFields): void => {
+    v.f64[at >>> 3] = fields.sequence;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 8),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(EvidenceDurable.read(v, at)),
+} as const;
+
 /** The plain form of OutcomeHead. */
 export interface OutcomeHeadFields {
   readonly size: number;

@@ -1,0 +1,54 @@
+/** Before a start: the evidence goes at least as far as the tables, of which nothing is sent again (EXP-00, EVD-05). */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { begunAt, evidenceFolder, evidenceSecret } from '../evidence/evidence-files.ts';
+import { inspectRowLog, type LogExtent } from '../evidence/row-log/row-log.ts';
+import { checkpointSequence } from '../storage/checkpoint.ts';
+import { type EnvironmentOptions, openReader } from '../storage/environment.ts';
+import { journalBounds } from '../storage/journal.ts';
+import { MAP_FILE_NAME } from '../storage/map-file.ts';
+import { StorageError } from '../storage/storage-error.ts';
+
+/**
+ * @returns how far the log goes; null where it is to begin.
+ * @throws StorageError when there was one and it is gone, or ends before the tables' checkpoint.
+ */
+export async function checkEvidence(
+  directory: string,
+  options: EnvironmentOptions & { readonly secret: string | null },
+): Promise<LogExtent | null> {
+  evidenceSecret(directory, options.secret);
+  const folder = evidenceFolder(directory);
+  const begun = begunAt(directory);
+  const extent = await inspectRowLog(folder);
+  const { checkpoint, journal } = await ledgerOf(directory, options);
+  const ways =
+    'restore the folder of a backup that goes so far, or begin a new log with "ringbook evidence new-origin"';
+  if (extent === null) {
+    if (begun === null) return null;
+    throw new StorageError(`the evidence of ${directory} began with record ${begun} and is gone: ${ways}`);
+  }
+  if (extent.durable < checkpoint)
+    throw new StorageError(
+      `the evidence in ${folder} ends with record ${extent.durable}, and the tables hold everything up to ${checkpoint}: ${ways}`,
+    );
+  // What is sent again would be compared with what came of other records.
+  if (extent.durable > journal)
+    throw new StorageError(
+      `the evidence in ${folder} ends with record ${extent.durable}, and the journal with ${journal}: restore both of one backup`,
+    );
+  return extent;
+}
+
+async function ledgerOf(
+  directory: string,
+  options: EnvironmentOptions,
+): Promise<{ readonly checkpoint: number; readonly journal: number }> {
+  if (!existsSync(join(directory, MAP_FILE_NAME))) return { checkpoint: 0, journal: 0 };
+  const reader = openReader(directory, options);
+  try {
+    return { checkpoint: checkpointSequence(reader), journal: journalBounds(reader).lastSequence };
+  } finally {
+    await reader.close();
+  }
+}
