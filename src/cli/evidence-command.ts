@@ -1,57 +1,24 @@
 /**
  * `ringbook evidence`: certifies log keys with the venue key, and verifies the evidence of an order offline (EVD-01, EVD-11).
  */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { readBase64 } from '../evidence/base64.ts';
 import { EVIDENCE_BYTES_MAX } from '../evidence/evidence-file.ts';
-import { NOTE_TYPE, type NoteSigner, readVkey, signNote, type VerifierKey } from '../evidence/notes.ts';
+import { type NoteSigner, signNote } from '../evidence/notes.ts';
 import { certificateText, keyEndText, readKeyRequest, readSize } from '../evidence/venue-notes.ts';
 import { type VerifyOptions, verifyEvidence } from '../evidence/verify-evidence.ts';
 import { CliError, type Command, EXIT, type ExitCode, parseOptions, usageError } from './command.ts';
 import { audit } from './evidence-audit.ts';
+import { fileBytes, PINNED_OPTIONS, pinnedOf, sayVerdict, smallFile, vkeyOf } from './evidence-files.ts';
 import { loadSigner } from './evidence-keys.ts';
 
 const NS_PER_MS = 1_000_000n;
 const CERTIFIED_DAYS = 400;
 const DAY_MS = 86_400_000;
-const SMALL_FILE_BYTES_MAX = 65_536;
-
-/** The text of a small file. @throws CliError 2 when it cannot be read. */
-function smallFile(path: string): string {
-  return new TextDecoder().decode(bytesOf(path, SMALL_FILE_BYTES_MAX));
-}
-
-function bytesOf(path: string, bytesMax: number): Uint8Array {
-  try {
-    const { size } = statSync(path);
-    // One byte above the bound is enough to be refused.
-    if (size > bytesMax) throw new CliError(EXIT.unreadable, `${path} has ${size} bytes, more than ${bytesMax}`);
-    return readFileSync(path);
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(EXIT.unreadable, `${path} cannot be read: ${(error as Error).message}`);
-  }
-}
 
 function write(text: string, path: string | undefined): void {
   if (path === undefined) process.stdout.write(text);
   else writeFileSync(path, text, { flag: 'wx' });
-}
-
-/** A verifier key, as it is or in a file. @throws CliError 64. */
-function vkeyOf(text: string, option: string): VerifierKey {
-  const key = readVkey(text) ?? readVkey(fileTextOrEmpty(text));
-  if (key === null)
-    throw usageError(`${option} takes a verifier key, name+id+base64, or a file with one, not "${text}"`);
-  return key;
-}
-
-function fileTextOrEmpty(path: string): string {
-  try {
-    return smallFile(path).trim();
-  } catch {
-    return '';
-  }
 }
 
 // certify
@@ -110,12 +77,9 @@ function endNote(venue: NoteSigner, vkey: string, sizeText: string | undefined):
 // verify
 
 const VERIFY_OPTIONS = {
-  'venue-key': { type: 'string' },
-  witness: { type: 'string', multiple: true },
-  quorum: { type: 'string', default: '0' },
+  ...PINNED_OPTIONS,
   head: { type: 'string', multiple: true },
   consistency: { type: 'string', multiple: true },
-  end: { type: 'string', multiple: true },
   complete: { type: 'boolean', default: false },
   'rp-id': { type: 'string' },
   origin: { type: 'string', multiple: true },
@@ -125,37 +89,16 @@ async function verify(argv: readonly string[]): Promise<ExitCode> {
   const { values, positionals } = parseOptions(argv, VERIFY_OPTIONS);
   const [path, ...more] = positionals;
   if (path === undefined || more.length > 0) throw usageError('verify takes one file of evidence');
-  if (values['venue-key'] === undefined) throw usageError('--venue-key is missing: the verifier key that you pinned');
-  const venueKey = vkeyOf(values['venue-key'], '--venue-key');
-  if (venueKey.type !== NOTE_TYPE.ed25519) throw usageError('--venue-key is the key of a witness');
-  const witnesses = (values.witness ?? []).map((text) => vkeyOf(text, '--witness'));
-  if (witnesses.some(({ type }) => type !== NOTE_TYPE.cosignature)) {
-    throw usageError('--witness takes the verifier key of a cosigner, of type 0x04');
-  }
-  const quorum = readSize(values.quorum);
-  if (quorum === null) throw usageError(`--quorum takes a number, not "${values.quorum}"`);
+  const pinned = pinnedOf(values);
   const { verifyCoSignature } = await import('../crypto/co-signature.ts');
   const policy = policyOf(values['rp-id'], values.origin);
-  const verdict = verifyEvidence(bytesOf(path, EVIDENCE_BYTES_MAX), {
-    venueKey,
-    witnesses,
-    quorum,
+  const verdict = verifyEvidence(fileBytes(path, EVIDENCE_BYTES_MAX), {
+    ...pinned,
     heads: headsOf(values.head ?? [], values.consistency ?? []),
-    ends: (values.end ?? []).map(smallFile),
     isComplete: values.complete,
     verifyCoSignature: (signer, text) => verifyCoSignature(signer, text, policy),
   });
-  switch (verdict.kind) {
-    case 'true':
-      process.stdout.write(`${verdict.sentence}\n`);
-      return EXIT.done;
-    case 'wrong':
-      process.stdout.write(`false, by check ${verdict.check}: ${verdict.reason}\n`);
-      return EXIT.fault;
-    case 'unreadable':
-      process.stdout.write(`unreadable: ${verdict.reason}\n`);
-      return EXIT.unreadable;
-  }
+  return sayVerdict(verdict);
 }
 
 function policyOf(

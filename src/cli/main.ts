@@ -40,6 +40,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./data-commands.ts')).backupCommand,
   restore: async () => (await import('./data-commands.ts')).restoreCommand,
   evidence: async () => (await import('./evidence-command.ts')).evidenceCommand,
+  proof: async () => (await import('./proof-command.ts')).proofCommand,
   export: async () => (await import('./export-command.ts')).exportCommand,
   snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
   prune: async () => (await import('./data-commands.ts')).pruneCommand,

@@ -5,7 +5,8 @@
  */
 import { isJsonObject, type JsonObject, parseJson } from '../codec/json-tree.ts';
 import { readBase64 } from './base64.ts';
-import { EVIDENCE_BYTES_MAX, type EvidenceFile, type EvidenceRecord, evidenceText } from './evidence-file.ts';
+import { EVIDENCE_BYTES_MAX, type EvidenceFile, evidenceText } from './evidence-file.ts';
+import type { EvidenceRecord } from './file-parts.ts';
 import { inclusionProof, type TileReader } from './tree/proofs.ts';
 import { entryHash, entryPaths, type RecordLeaf, recordLeaf, type Salts } from './tree/record-leaf.ts';
 
@@ -118,16 +119,28 @@ function allBetween(rows: RowSource, user: string, first: number, last: number):
 }
 
 function evidenceRecord(
-  { salts, tiles, head, first }: EvidenceContext,
+  context: EvidenceContext,
   record: RecordLeaf & { readonly rows: readonly Uint8Array[] },
   own: readonly UserRow[],
+): EvidenceRecord {
+  const chosen = new Set([...own.map(({ index }) => index), ...tradesOf(record.rows, own)]);
+  return provenRecord(
+    context,
+    record,
+    [...chosen].sort((one, other) => one - other),
+  );
+}
+
+/** A record with some of its rows, proven under the head of the context. @param indexes of rows, rising. */
+export function provenRecord(
+  { salts, tiles, head, first }: Pick<EvidenceContext, 'salts' | 'tiles' | 'head' | 'first'>,
+  record: RecordLeaf & { readonly rows: readonly Uint8Array[] },
+  indexes: readonly number[],
 ): EvidenceRecord {
   const { sequence } = record;
   const hashes = record.rows.map((row, index) =>
     entryHash({ sequence, index, salt: salts.salt(sequence, index) }, row),
   );
-  const chosen = new Set([...own.map(({ index }) => index), ...tradesOf(record.rows, own)]);
-  const indexes = [...chosen].sort((one, other) => one - other);
   const paths = entryPaths(hashes, indexes);
   return {
     leaf: recordLeaf(record),

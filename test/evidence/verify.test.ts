@@ -13,7 +13,8 @@ import { leafHash } from '../../src/evidence/tree/hashes.ts';
 import { consistencyProof, inclusionProof, rootAt } from '../../src/evidence/tree/proofs.ts';
 import { readRecordLeaf, recordLeaf } from '../../src/evidence/tree/record-leaf.ts';
 import { headText } from '../../src/evidence/venue-notes.ts';
-import { type EvidenceVerdict, type VerifyOptions, verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import { type VerifyOptions, verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import type { EvidenceVerdict } from '../../src/evidence/verify-log.ts';
 import {
   acceptedRow,
   createText,
