@@ -111,7 +111,7 @@ export interface GatewayCounters extends FaultCounters {
 export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'isFunded' | 'isMarketMaker' | 'atRisk'> {
   readonly entry: Pick<
     OrderEntry,
-    'admit' | 'isStalled' | 'isStopping' | 'newConnection' | 'stop' | 'submit' | 'submitBatch'
+    'admit' | 'isStalled' | 'isStopping' | 'newConnection' | 'onlyTakes' | 'stop' | 'submit' | 'submitBatch'
   >;
   readonly cancels: Pick<OrderCancels, 'cancelAll' | 'cancelBatch'>;
   readonly automaticCancels: Pick<AutomaticCancels, 'cancelAllAfter' | 'connectionEnded'>;

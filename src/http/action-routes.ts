@@ -17,7 +17,7 @@ import {
 } from '../codec/shapes/order-shapes.ts';
 import { must } from '../core/assert.ts';
 import { HOP } from '../core/hops.ts';
-import { ACTION_BYTES_MAX, BODY_BYTES_MAX } from '../core/limits.ts';
+import { ACTION_BYTES_MAX, BODY_BYTES_MAX, PREVIEWED_BYTES_MAX } from '../core/limits.ts';
 import { accepted, type Outcome } from '../core/outcome.ts';
 import type { Reject, RejectName } from '../core/reject.ts';
 import type { SignedBatch, SignedEntry } from '../gateway/actions/order-entry.ts';
@@ -278,7 +278,8 @@ function actionRoute(kind: SignedEntry['kind'], { decode, ...route }: Action): G
     about: (refusal, { action }) => aboutOrder(refusal, correlationOf(action).orderId),
     serve: ({ services: { entry } }, call, { user, byCoSigners }, { action, mayRetry, hops }) => {
       const { orderId, revisionNs = null } = correlationOf(action);
-      const origin = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
+      const plain = { user, byCoSigners, connection: entry.newConnection(), isControl: false, mayRetry, hops };
+      const origin = action.kind === 'quotes' ? { ...plain, sinceMs: call.arrivedMs } : plain;
       entry.submit(action, origin, ({ refusal, processedAtNs: processedNs, quotes }) => {
         hops.answered(refusal);
         // A set of which something was applied is no error, as a batch is none.
@@ -359,6 +360,7 @@ interface BatchItem {
 interface Urgency {
   readonly urgency: 'cancel' | 'order';
   readonly shed?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
+  readonly overtakes?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
 }
 
 /** When an action is read, and how an order is refused that waited too long: as a whole, charged like an accepted one. */
@@ -377,7 +379,16 @@ function urgencyOf(kind: PreviewKind): Urgency {
     call.refuse(isBatch ? refusal : aboutOrder(refusal, must(named[0], 'an action names an order').orderId));
     return true;
   };
-  return { urgency: 'order', shed };
+  return kind === 'quotes' ? { urgency: 'order', shed, overtakes } : { urgency: 'order', shed };
+}
+
+/** A quote set that only takes away. */
+function overtakes({ services }: RouteKit, { head }: HttpCall, body: Uint8Array): boolean {
+  if (body.length > PREVIEWED_BYTES_MAX) return false;
+  const session = sessionOf(services, head);
+  if (!session.ok || session.value.isReadOnly) return false;
+  const set = decodeQuoteSet(body, 0, body.length);
+  return set.ok && services.entry.onlyTakes(set.value, session.value.user);
 }
 
 /** The error of a single action contains its order's id (wire.md 7.4, AMB-16). */

@@ -71,6 +71,7 @@ import { type OrderAdmission, WAITED_TOO_LONG } from './order-admission.ts';
 import { laneOf, type ReadingTurns, WorkSource } from './reading-turns.ts';
 import { assetOfUnsigned, carryOut, costOfUnsigned, isUnsignedRequest, type UnsignedDone } from './unsigned-actions.ts';
 import type { StreamRoute, StreamSocket } from './uws-socket.ts';
+import { WaitingSets } from './waiting-sets.ts';
 
 export interface ControlPeer extends OmsConnection {
   readonly connection: number;
@@ -94,11 +95,15 @@ interface WaitingFrames {
   readonly overtaken: OvertakenCreates;
   /** How many of the waiting frames name an order that they create or replace, by its id. */
   readonly orders: Map<string, number>;
+  /** Quote sets among them, of which the newest of a name is read first. */
+  readonly sets: WaitingSets;
 }
 
 type ControlSocket = StreamSocket<ControlPeer>;
 type BatchBody = Extract<ControlBody, { readonly kind: 'batch-create' | 'batch-replace' }>;
 
+/** Quote sets that are read in a pass before their turn, for whether they only take away: a millisecond. */
+const SETS_PER_TURN_MAX = 64;
 const NO_ORDERS: readonly Correlation[] = [];
 const TOO_MANY_SWEEPS: Reject = reject(
   'SERVICE_UNAVAILABLE',
@@ -107,6 +112,14 @@ const TOO_MANY_SWEEPS: Reject = reject(
 const TOO_MUCH_WAITS: Reject = reject('SERVICE_UNAVAILABLE', 'too many frames wait to be read');
 const SESSION_ENDED: Reject = reject('UNAUTHORIZED', 'the session is over');
 const SIGNED_BY_ANOTHER = 'the action is signed by another user';
+
+/** How a frame came to be read. */
+interface Waited {
+  /** For OvertakenCreates; 0: it has not waited. */
+  readonly number: number;
+  readonly sinceMs: number;
+  readonly settled: (() => void) | null;
+}
 
 interface ControlParts {
   readonly services: GatewayServices;
@@ -138,6 +151,8 @@ export class ControlConnections {
   /** The pass in which frames were previewed last, and how many. */
   #previewTurn = -1;
   #previewedInTurn = 0;
+  /** Quote sets that were read in it for whether they only take away. */
+  #setsInTurn = 0;
   /** Open connections with a cancel-on-disconnect group. */
   readonly #groupConnections = new Set<ControlPeer>();
 
@@ -178,6 +193,7 @@ export class ControlConnections {
       ...{ frames: 0, bytes: 0, source: new WorkSource(), cancels: new WorkSource() },
       overtaken: new OvertakenCreates(),
       orders: new Map<string, number>(),
+      sets: new WaitingSets(),
     };
     return { ...base, connection, options, group, answers: new StreamChannel(), waiting };
   }
@@ -214,14 +230,28 @@ export class ControlConnections {
       return;
     }
     const preview = this.#mayPreview(byteLength) ? previewOf(socket.data, bytes) : undefined;
-    if (preview != null && isUrgent(preview)) this.#takeCancel(socket, bytes, preview);
+    if (preview != null && (isUrgent(preview) || this.#onlyTakes(socket.data, bytes, preview)))
+      this.#takeCancel(socket, bytes, preview);
     else this.#wait(socket, bytes, preview, waiting.source);
+  }
+
+  /** A quote set that adds nothing: read for it, some in a pass. */
+  #onlyTakes({ user, isBinary, version }: ControlPeer, bytes: Uint8Array, { kind }: ActionPreview): boolean {
+    if (kind !== 'quotes' || this.#setsInTurn >= SETS_PER_TURN_MAX) return false;
+    this.#setsInTurn += 1;
+    const frame = isBinary
+      ? decodeBinaryFrame(bytes, 0, bytes.length)
+      : decodeControlFrame(bytes, 0, bytes.length, version === 1);
+    return frame.kind === 'quotes' && this.#services.entry.onlyTakes(frame.request, user);
   }
 
   /** Previews are outside of the limit of a pass, so they have one of their own. */
   #mayPreview(bytes: number): boolean {
     const { turnNumber } = this.#turns;
-    if (turnNumber !== this.#previewTurn) this.#previewedInTurn = 0;
+    if (turnNumber !== this.#previewTurn) {
+      this.#previewedInTurn = 0;
+      this.#setsInTurn = 0;
+    }
     this.#previewTurn = turnNumber;
     if (bytes > PREVIEWED_BYTES_MAX || this.#previewedInTurn >= PREVIEWS_PER_TURN_MAX) return false;
     this.#previewedInTurn += 1;
@@ -233,10 +263,11 @@ export class ControlConnections {
     this.#turns.timed(() => this.#received(socket, bytes, this.#turns.since().realMs));
   }
 
+  /** A quote set that takes away goes before older ones of its name: they are skipped for it (QTE-09). */
   #takeCancel(socket: ControlSocket, bytes: Uint8Array, preview: ActionPreview): void {
     const { source, cancels, orders } = socket.data.waiting;
     // mutant: cancel-behind-its-create
-    const isBehind = preview.orders.some(({ orderId }) => orders.has(orderId));
+    const isBehind = preview.kind !== 'quotes' && preview.orders.some(({ orderId }) => orders.has(orderId));
     const isFirst = !isBehind && cancels.head() === undefined;
     if (isFirst && this.#turns.hasRoom(bytes.byteLength, laneOf(bytes.byteLength, 'cancel')))
       this.#readNow(socket, bytes);
@@ -253,21 +284,35 @@ export class ControlConnections {
     if (!this.#makeRoom(socket, byteLength)) return;
     const { waiting } = socket.data;
     const frame = bytes.slice();
-    const isOrder = preview === undefined || (preview !== null && !isUrgent(preview));
+    const isCancel = source === waiting.cancels || (preview != null && isUrgent(preview));
+    const isOrder = !isCancel && preview !== null;
     const number = isOrder ? waiting.overtaken.begin() : 0;
     const named = isOrder && preview !== undefined ? preview.orders : NO_ORDERS;
     this.#countWaiting(socket, 1, byteLength);
     countOrders(waiting.orders, named, 1);
-    const taken = (work: () => void) => (): void => {
+    const taken = (work: () => void): void => {
       this.#countWaiting(socket, -1, -byteLength);
       countOrders(waiting.orders, named, -1);
       if (socket.state === 'open') socket.guarded(work);
       if (isOrder) waiting.overtaken.end(number);
     };
     const sinceMs = this.#turns.since().realMs;
-    const read = taken(() => this.#received(socket, frame, sinceMs, number));
-    const refuse = taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame), sinceMs));
-    const lane = laneOf(byteLength, isOrder ? 'order' : preview === null ? 'other' : 'cancel');
+    const lane = laneOf(byteLength, isOrder ? 'order' : isCancel ? 'cancel' : 'other');
+    const [name] = named;
+    if (preview?.kind === 'quotes' && name !== undefined) {
+      const set = waiting.sets.add(`${name.assetText} ${name.orderId}`, (settled) => {
+        taken(() => this.#received(socket, frame, sinceMs, number, settled));
+      });
+      const read = (): void => waiting.sets.takeTurn(set);
+      const refuse = (): void => {
+        if (waiting.sets.drop(set)) taken(() => this.#overdue(socket, frame, preview, sinceMs));
+      };
+      this.#turns.wait(lane, byteLength, { read, refuse, source });
+      return;
+    }
+    const read = (): void => taken(() => this.#received(socket, frame, sinceMs, number));
+    const refuse = (): void =>
+      taken(() => this.#overdue(socket, frame, preview ?? previewOf(socket.data, frame), sinceMs));
     this.#turns.wait(lane, byteLength, isOrder ? { read, refuse, source } : { read, source });
   }
 
@@ -342,6 +387,7 @@ export class ControlConnections {
     const { waiting } = socket.data;
     this.#turns.drop(waiting.source);
     this.#turns.drop(waiting.cancels);
+    waiting.sets.clear();
     waiting.orders.clear();
     this.#countWaiting(socket, -waiting.frames, -waiting.bytes);
   }
@@ -359,11 +405,30 @@ export class ControlConnections {
   /**
    * @param sinceMs since when its bytes may have waited.
    * @param number of a frame that has waited, for OvertakenCreates; 0: of none.
+   * @param settled called once, when a quote set has gone to its market, or when the frame is refused.
    */
-  #received(socket: ControlSocket, bytes: Uint8Array, sinceMs: number, number = 0): void {
+  #received(
+    socket: ControlSocket,
+    bytes: Uint8Array,
+    sinceMs: number,
+    number = 0,
+    settled: (() => void) | null = null,
+  ): void {
+    const isUnderWay = this.#read(socket, bytes, sinceMs, number, settled);
+    if (!isUnderWay) settled?.();
+  }
+
+  /** @returns whether a single action is under way: then `settled` is called later. */
+  #read(
+    socket: ControlSocket,
+    bytes: Uint8Array,
+    sinceMs: number,
+    number: number,
+    settled: (() => void) | null,
+  ): boolean {
     if (!this.#streams.hasSession(socket)) {
       this.#dismissEnded(socket, previewOf(socket.data, bytes));
-      return;
+      return false;
     }
     const hops = this.#services.newHops(socket.data.options.isTimed, sinceMs);
     const { isBinary, version } = socket.data;
@@ -373,18 +438,18 @@ export class ControlConnections {
     const address = addressOf(socket.data, frame);
     if (frame.kind === 'malformed') {
       this.#refuse(socket, address, frame, bytes.byteLength);
-      return;
+      return false;
     }
     if (isUnsignedRequest(frame)) {
       this.#cancel(socket, address, frame, bytes.byteLength, hops);
-      return;
+      return false;
     }
     const isBatch = frame.kind === 'batch-create' || frame.kind === 'batch-replace';
     if (isBatch) hops.parsedBatch(frame.kind, frame.batch.items.length);
     else hops.parsed(frame.kind, assetOfRequest(frame).id);
     const cost = isBatch ? { bulk: frame.batch.items.length } : costOf(frame);
     const notPaid = this.#services.entry.admit(socket.data.user, cost);
-    if (!isBatch) this.#act(socket, address, frame, notPaid, hops, number);
+    if (!isBatch) this.#act(socket, address, frame, notPaid, hops, { number, sinceMs, settled });
     else {
       const { fault } = frame.batch;
       const whole = isShort(address) || fault !== null ? (notPaid ?? fault) : null;
@@ -396,6 +461,7 @@ export class ControlConnections {
       }
     }
     if (notPaid !== null) this.#chargeNotPaid(socket, address, notPaid, bytes.byteLength);
+    return !isBatch && notPaid === null;
   }
 
   /** What is charged to no user is charged to the address: the error, and the bytes of a long frame. */
@@ -482,7 +548,7 @@ export class ControlConnections {
     action: SignedEntry,
     refusal: Reject | null,
     hops: ActionHops,
-    number: number,
+    { number, sinceMs, settled }: Waited,
   ): void {
     const { user, byCoSigners, connection, group } = socket.data;
     const { mayRetry } = socket.data.options;
@@ -494,7 +560,8 @@ export class ControlConnections {
     const { overtaken } = socket.data.waiting;
     const frame = enter(overtaken, number);
     const isOvertaken = (action: PreparedCreate | PreparedQuoteSet): boolean => isTaken(overtaken, frame, action);
-    const origin = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group, isOvertaken };
+    const plain = { user, byCoSigners, connection, isControl: true, mayRetry, hops, group, isOvertaken };
+    const origin = action.kind === 'quotes' ? { ...plain, sinceMs, ...(settled && { setSent: settled }) } : plain;
     const answered = (answer: ActionAnswer): void => {
       this.#tell(socket, address, correlation, answer, hops);
       if (answer.refusal?.code === 'SIGNER_MISMATCH') this.#streams.dismiss(socket, SIGNED_BY_ANOTHER);
@@ -503,6 +570,7 @@ export class ControlConnections {
     this.#services.entry.submit(action, origin, (answer) => {
       overtaken.end(frame);
       told(answer);
+      settled?.();
     });
   }
 

@@ -358,7 +358,7 @@ export class HttpRoutes {
   #readInTurn(call: HttpCall, route: HttpRoute, body: Uint8Array): void {
     call.bodyArrived();
     const { byteLength } = body;
-    const { urgency, refused } = route;
+    const { urgency, refused, overtakes } = route;
     const read = (handle: () => void): void => {
       this.#bodies.hold(call, 0);
       if (!call.open) return;
@@ -371,7 +371,10 @@ export class HttpRoutes {
         if (queryFaultOf(call, route) === null && refused?.(call, body) === true) this.#pending.delete(call);
         else handle();
       });
-    this.turns.take(byteLength, () => read(handle), laneOf(byteLength, urgency), refused && refuse);
+    const lane = laneOf(byteLength, urgency);
+    if (overtakes !== undefined && !this.turns.hasRoom(byteLength, lane) && overtakes(call, body))
+      this.turns.take(byteLength, () => read(handle), laneOf(byteLength, 'cancel'));
+    else this.turns.take(byteLength, () => read(handle), lane, refused && refuse);
   }
 
   #forget(call: HttpCall): void {

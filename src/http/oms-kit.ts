@@ -70,6 +70,8 @@ interface SessionService<Asked> extends Service<Asked> {
   readonly refusing?: (refusal: Reject, asked: Asked) => void;
   /** Adds members of the request to errors after the shape check. */
   readonly about?: (refusal: Reject, asked: Asked) => Reject;
+  /** Of an order that would wait: whether it only takes away, and is read as a cancel is. */
+  readonly overtakes?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
   /** Instead of serving an order that has waited too long. @returns false when it is to be served. */
   readonly shed?: (kit: RouteKit, call: HttpCall, body: Uint8Array) => boolean;
   readonly serve: (kit: RouteKit, call: HttpCall, session: OmsSession, asked: Asked) => void | Promise<void>;
@@ -79,7 +81,7 @@ interface SessionService<Asked> extends Service<Asked> {
 export interface GatewayRoute extends RouteDoc {
   readonly served: (
     kit: RouteKit,
-  ) => Pick<HttpRoute, 'handler' | 'late' | 'deadlineMs' | 'urgency' | 'anyOrigin' | 'refused'>;
+  ) => Pick<HttpRoute, 'handler' | 'late' | 'deadlineMs' | 'urgency' | 'anyOrigin' | 'refused' | 'overtakes'>;
 }
 
 /** A public route: shape, rate, serve. */
@@ -106,7 +108,7 @@ export function publicRoute<Asked>(route: RouteDoc & PublicService<Asked>): Gate
 
 /** A route with a session: shape, session, path user, stopping, rate, serve. A user id in its path is the session's. */
 export function sessionRoute<Asked>(route: RouteDoc & SessionService<Asked>): GatewayRoute {
-  const { path, read, fault, refusing, about, shed, serve } = route;
+  const { path, read, fault, refusing, about, shed, overtakes, serve } = route;
   const namesUser = path.includes('{user_id}');
   const admit = admissionOf(route);
   return {
@@ -114,6 +116,7 @@ export function sessionRoute<Asked>(route: RouteDoc & SessionService<Asked>): Ga
     served: (kit) => ({
       ...listenerParts(route),
       ...(shed === undefined ? {} : { refused: (call, body) => shed(kit, call, body) }),
+      ...(overtakes === undefined ? {} : { overtakes: (call, body) => overtakes(kit, call, body) }),
       handler: (call, body) => {
         const pathUser = namesUser ? userOf(call.head) : accepted(null);
         if (!pathUser.ok) return call.refuse(pathUser.reject);

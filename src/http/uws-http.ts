@@ -56,6 +56,8 @@ export interface HttpRoute {
   readonly deadlineMs?: number;
   /** When its body is read; by default after cancels, a short one before orders. */
   readonly urgency?: Urgency;
+  /** Of an order that would wait: whether it is read as a cancel is; none is unless given. */
+  readonly overtakes?: (call: HttpCall, body: Uint8Array) => boolean;
   /** Instead of the handler for an order that has waited too long. @returns false when the handler is to answer. */
   readonly refused?: (call: HttpCall, body: Uint8Array) => boolean;
 }
@@ -370,9 +372,14 @@ export class HttpCall {
     this.#answered(this.#parts.observer, status);
   }
 
+  /** When its head arrived; real milliseconds, monotonic. */
+  get arrivedMs(): number {
+    return this.deadlineMs - this.#route.deadlineMs;
+  }
+
   #answered(observer: EdgeObserver, status: number): void {
     const { method } = this.head;
-    const ms = performance.now() - (this.deadlineMs - this.#route.deadlineMs);
+    const ms = performance.now() - this.arrivedMs;
     observer.answered(this.#route.pattern, status, method === 'GET' || method === 'HEAD', ms);
   }
 }

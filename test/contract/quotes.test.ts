@@ -271,6 +271,47 @@ suite('quote sets', () => {
     await put({});
   });
 
+  test('QTE-09: of hundreds of sets at once the newest is applied, older ones are superseded, and each is answered once', async () => {
+    const control = await maker.stream('/control');
+    const count = 400;
+    const lots = (at: number): Quotes => [[180_000 + at, 1_000]];
+    const revisions = Array.from({ length: count }, () => maker.nowNs());
+    const bodies = revisions.map((revision, at) => bodyOf(maker, { id: 'many', bids: lots(at), revision }));
+    control.sendAtOnce(bodies.map((body) => `{"QuoteSetRequest":${body}}`));
+    const answers: (Answer & { readonly at: number })[] = [];
+    while (answers.length < count) {
+      const frame = await control.frame();
+      const { response } = (JSON.parse(frame) as { QuoteSetResponse: { response: Answer } }).QuoteSetResponse;
+      answers.push({ ...response, at: revisions.indexOf(BigInt(/"revision":(\d+)/.exec(frame)?.[1] ?? 0)) });
+    }
+    await node.rest();
+    assert.equal(new Set(answers.map(({ at }) => at)).size, count, 'each once');
+    const superseded = answers.filter((answer) => answer.superseded);
+    const applied = answers
+      .filter(({ status, superseded: isSkipped }) => status === 'Received' && !isSkipped)
+      .map(({ at }) => at);
+    assert.ok(superseded.length > 0, `${applied.length} applied of ${count}`);
+    assert.ok(superseded.every((answer) => answer.status === 'Received' && answer.created + answer.cancelled === 0));
+    const newest = Math.max(...applied);
+    assert.ok(
+      superseded.every(({ at }) => at < newest),
+      'for a newer one',
+    );
+    assert.deepEqual(
+      [...applied],
+      [...applied].sort((a, b) => a - b),
+      'in order',
+    );
+    assert.deepEqual(await resting(), [`${(180_000 + newest) / 100} 0.1`]);
+    const others = answers.filter(({ status }) => status !== 'Received').map(({ reason }) => reason);
+    assert.deepEqual(
+      others.filter((reason) => reason !== 'ServiceUnavailable'),
+      [],
+    );
+    await put({ id: 'many' });
+    control.socket.terminate();
+  });
+
   test('QTE-10: five sets are one too many', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await put({ id, bids: [[180_000, 1_000]] });
     assert.equal(toldBy(await send({ id: 'e', bids: [[180_000, 1_000]] })), '409 TOO_MANY_QUOTES');

@@ -7,7 +7,6 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { QuoteSetRequest, SignedQuoteSet } from '../../src/codec/order-actions.ts';
-import { quoteSetFault } from '../../src/codec/order-rules.ts';
 import { notional18, quantity18 } from '../../src/core/arithmetic.ts';
 import { USD } from '../../src/core/ids.ts';
 import {
@@ -29,40 +28,10 @@ import { reservationOf } from '../../src/risk/reservation.ts';
 import { ALICE, BOB } from '../support/names.ts';
 import { BASE, codeOf, MARKET, mustPass, NOW, OrderFixture } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
+import { type QuoteWordsOfSide, setRequest } from '../support/quote-request.ts';
 
 const CALLER = { user: ALICE, now: NOW };
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'busy');
-
-type Side2 = readonly (readonly [price: number, quantity: number])[];
-
-function setRequest(bids: Side2, asks: Side2, change: Partial<SignedQuoteSet> = {}): QuoteSetRequest {
-  const quotes: SignedQuoteSet = {
-    signer: { id: ALICE, text: ALICE },
-    setId: 'mm',
-    baseAsset: { id: BASE, text: BASE },
-    bookPriceDecimals: 2,
-    bookQuantityDecimals: 4,
-    revisionNs: NOW,
-    bids: bids.flat(),
-    asks: asks.flat(),
-    account: 0,
-    isSpot: true,
-    maxTradingFeesRate: 500,
-    protectionGroup: null,
-    goodUntilNs: null,
-    protocolVersion: 1,
-    ...change,
-  };
-  const fault = quoteSetFault(quotes);
-  return {
-    quotes,
-    signature: new Uint8Array(64),
-    additionalSigners: [],
-    postSignNs: NOW,
-    fault,
-    text: new Uint8Array(),
-  };
-}
 
 interface Entry {
   readonly side: Side;
@@ -99,7 +68,12 @@ class World extends OrderFixture {
     this.#takers = [taker(SIDE.buy, 5), taker(SIDE.sell, 10 ** 7)];
   }
 
-  send(bids: Side2, asks: Side2, given: Reject | null = null, change: Partial<SignedQuoteSet> = {}): Outcome<Sent> {
+  send(
+    bids: QuoteWordsOfSide,
+    asks: QuoteWordsOfSide,
+    given: Reject | null = null,
+    change: Partial<SignedQuoteSet> = {},
+  ): Outcome<Sent> {
     this.#revision += 1n;
     const request = setRequest(bids, asks, { revisionNs: this.#revision as TimestampNs, ...change });
     const { quotes } = this.manager.requests;
@@ -325,7 +299,7 @@ suite('what quote sets hold', () => {
 
   test('QTE-09: 16 revisions of a set may be on their way; one more is refused and holds nothing', () => {
     const world = new World();
-    const ONE_SET: Side2 = [[200_000, 100]];
+    const ONE_SET: QuoteWordsOfSide = [[200_000, 100]];
     for (let count = 0; count < 16; count += 1) mustPass(world.send(ONE_SET, []));
     const held = world.held(ALICE, USD);
     assert.equal(codeOf(world.send(ONE_SET, [])), 'SERVICE_UNAVAILABLE');
@@ -339,7 +313,7 @@ suite('what quote sets hold', () => {
 
   test('QTE-10: what a set on its way takes away is added, and paid for, by the one behind it', () => {
     const world = new World();
-    const bids: Side2 = [
+    const bids: QuoteWordsOfSide = [
       [200_000, 100],
       [199_995, 200],
     ];
@@ -452,7 +426,7 @@ suite('what quote sets hold', () => {
         const world = new World();
         for (const [kind, a, b] of steps) {
           if (kind === 'send') {
-            if (!world.send(a as Side2, b as Side2).ok) refused += 1;
+            if (!world.send(a as QuoteWordsOfSide, b as QuoteWordsOfSide).ok) refused += 1;
           } else if (kind === 'take') world.take();
           else if (kind === 'trade') {
             world.trade(a as number, b as number);

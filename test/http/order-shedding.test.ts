@@ -12,8 +12,10 @@ import { ask, SocketReader } from '../support/edge-client.ts';
 import { listenTo } from '../support/listeners.ts';
 import { ALICE, BOB } from '../support/names.ts';
 
+import { NOW } from '../support/order-fixture.ts';
+import { eventually } from '../support/patience.ts';
 import { propertyParameters } from '../support/property.ts';
-import { cancelBody, createBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
+import { cancelBody, createBody, quotesBody, replaceBody, ScriptedOms } from '../support/scripted-oms.ts';
 
 const BOUND_MS = 40;
 /** Longer than any of these tests: nothing is refused. */
@@ -59,7 +61,8 @@ interface Answered {
 function answered(frame: string): Answered {
   const parsed = JSON.parse(frame) as Record<string, { response: Record<string, string> }>;
   const [tag = '', body] = Object.entries(parsed)[0] ?? [];
-  const { order_id: orderId = '', status, reason } = body?.response ?? {};
+  const { order_id, set_id, status, reason } = body?.response ?? {};
+  const orderId = order_id ?? set_id ?? '';
   return { tag, orderId, verdict: `${status} ${reason}` };
 }
 
@@ -200,6 +203,86 @@ suite('cancels', () => {
   });
 });
 
+suite('quote sets that wait', () => {
+  const quotes = (id: string, revision: number, bids?: readonly [number, number][]): string =>
+    `{"QuoteSetRequest":${quotesBody(ALICE, id, NOW + BigInt(revision), bids)}}`;
+  const readSets = (): string[] =>
+    oms.actions.map(
+      ({ kind, orderId, revisionNs }) => `${kind} ${orderId} ${revisionNs === null ? '' : revisionNs - NOW}`,
+    );
+
+  test('QTE-09: the newest of a name is read in the turn of the oldest, which wait until it has gone to its market', async () => {
+    orders.waitMsMax = PATIENT_MS;
+    const socket = await open();
+    orders.open = false;
+    for (const frame of [quotes('mm', 1), create('x'), quotes('mm', 2), quotes('nn', 1), quotes('mm', 3)])
+      socket.socket.send(frame);
+    await socket.caughtUp();
+    oms.script = 'later';
+    orders.open = true;
+    await eventually(() => oms.actions.length === 3);
+    await socket.caughtUp();
+    assert.deepEqual(readSets(), ['quotes mm 3', 'create x ', 'quotes nn 1'], 'those of mm that are older are held');
+    oms.actions[0]?.origin.setSent?.();
+    assert.deepEqual(readSets().slice(3), ['quotes mm 1', 'quotes mm 2']);
+    assert.equal(oms.charged.filter(([, cost]) => cost === 'quotes').length, 4, 'each is paid for');
+    for (const { origin } of oms.actions.filter(({ kind }) => kind === 'quotes'))
+      assert.ok((origin.sinceMs ?? 0) < performance.now(), 'since when it waits is known');
+    socket.socket.terminate();
+  });
+
+  test('QTE-09: a newest one that is refused lets the older ones be read as ever', async () => {
+    orders.waitMsMax = PATIENT_MS;
+    const socket = await open();
+    orders.open = false;
+    socket.socket.send(quotes('mm', 1));
+    // Its bids are not in order; the preview has its name all the same.
+    socket.socket.send(quotes('mm', 2).replace('[[200000,100]]', '[[200000]]'));
+    await socket.caughtUp();
+    orders.open = true;
+    const answers = await frames(socket, 2);
+    assert.ok(answers.some((answer) => answer.includes('Rejected')));
+    assert.deepEqual(readSets(), ['quotes mm 1']);
+    socket.socket.terminate();
+  });
+
+  test('QTE-04: one that only takes away is read as a cancel is, before older ones of its name', async () => {
+    orders.waitMsMax = PATIENT_MS;
+    const socket = await open();
+    orders.open = false;
+    for (const frame of [create('x'), quotes('mm', 1), quotes('mm', 2, [])]) socket.socket.send(frame);
+    assert.equal(answered(await socket.frame()).tag, 'QuoteSetResponse');
+    assert.deepEqual(readSets(), ['quotes mm 2']);
+    orders.open = true;
+    await frames(socket, 2);
+    assert.deepEqual(readSets().slice(1), ['create x ', 'quotes mm 1']);
+    socket.socket.terminate();
+  });
+
+  test('QTE-04, QTE-09: over REST one that adds waits and is refused, one that only takes away is answered at once', async () => {
+    orders.open = false;
+    const headers = { ...as(), 'content-type': 'application/json' };
+    const send = (body: string): Promise<{ status: number; text: string }> =>
+      ask(listener.port, '/orders/quotes', { method: 'PUT', headers, body: Buffer.from(body) });
+    const waiting = send(quotesBody(ALICE, 'mm', NOW));
+    assert.equal((await send(quotesBody(ALICE, 'mm', NOW + 1n, []))).status, 200);
+    assert.deepEqual(readSets(), ['quotes mm 1']);
+    const { status, text } = await waiting;
+    assert.deepEqual([status, JSON.parse(text).error.code], [503, 'SERVICE_UNAVAILABLE']);
+    assert.equal(oms.actions[0]?.origin.sinceMs !== undefined, true);
+  });
+
+  test('QTE-09: sets that wait too long are refused, each once', async () => {
+    const socket = await open();
+    orders.open = false;
+    for (const revision of [1, 2, 3]) socket.socket.send(quotes('mm', revision));
+    const answers = await frames(socket, 3);
+    assert.ok(answers.every((answer) => answer.includes('"reason":"ServiceUnavailable"')));
+    assert.deepEqual([readSets(), orders.shed], [[], 3]);
+    socket.socket.terminate();
+  });
+});
+
 suite('everything together', () => {
   test('one connection with hundreds of waiting creates delays another by one create', async () => {
     orders.waitMsMax = PATIENT_MS;
@@ -219,13 +302,21 @@ suite('everything together', () => {
 
   test('every frame gets exactly one answer, read or refused, whenever the gate opens and closes', async () => {
     const step = fc.record({
-      kind: fc.constantFrom('create', 'replace', 'cancel'),
+      kind: fc.constantFrom('create', 'replace', 'cancel', 'quotes'),
       id: fc.integer({ min: 0, max: 5 }),
     });
     const steps = fc.array(fc.oneof(step, fc.boolean(), fc.integer({ min: 0, max: 60 })), { maxLength: 40 });
     const socket = await open();
-    const form = { create, replace, cancel };
-    const TAG = { create: 'CreateOrderResponse', replace: 'ReplaceOrderResponse', cancel: 'CancelOrderResponse' };
+    let revision = 0n;
+    const quotes = (id: string): string => {
+      revision += 1n;
+      return `{"QuoteSetRequest":${quotesBody(ALICE, id, NOW + revision)}}`;
+    };
+    const form = { create, replace, cancel, quotes };
+    const TAG = {
+      ...{ create: 'CreateOrderResponse', replace: 'ReplaceOrderResponse', cancel: 'CancelOrderResponse' },
+      quotes: 'QuoteSetResponse',
+    };
     await fc.assert(
       fc.asyncProperty(steps, async (given) => {
         Object.assign(orders, { open: true, shed: 0 });

@@ -2876,6 +2876,18 @@ const LEADERSHIP: readonly Mutant[] = [
 
 const QUOTE_SETS: readonly Mutant[] = [
   {
+    breaks: 'a set is superseded only by one that was sent while it waited (QTE-09)',
+    site: 'superseded-while-it-waited',
+    change: swap(/ && set\.sentMs > sinceMs/, ''),
+    caughtBy: 'test/gateway/order-entry-quotes',
+  },
+  {
+    breaks: 'older sets wait until the newest of their name is verified and sent (QTE-09)',
+    site: 'held-until-settled',
+    change: condition('false'),
+    caughtBy: 'test/http/waiting-sets',
+  },
+  {
     breaks: 'a cancel of a part of a set raises the mark of all of it (QTE-09)',
     site: 'mark-of-a-bounded-cancel',
     change: swap(/this\.#endSet\(/, 'if (isWhole) this.#endSet('),

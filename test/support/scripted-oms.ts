@@ -32,6 +32,8 @@ export interface TakenAction {
   readonly kind: SignedEntry['kind'];
   readonly signer: UserId;
   readonly orderId: string;
+  /** Of a quote set; null of every other action. */
+  readonly revisionNs: bigint | null;
   readonly origin: ActionOrigin;
   readonly answer: EntryAnswer;
 }
@@ -260,6 +262,8 @@ export class ScriptedOms implements GatewayServices {
         return this.#connections;
       },
       admit: (user, cost) => (this.#isStopping ? STOPPING : this.#charge(user, cost)),
+      // Nothing rests here: every set that names a price adds.
+      onlyTakes: ({ quotes }, user) => quotes.signer.id === user && quotes.bids.length + quotes.asks.length === 0,
       submit: (action, origin, answer) => this.#take(action, origin, answer),
       submitBatch: (batch, origin, answer) => {
         const kind = batch.kind === 'batch-create' ? 'create' : 'replace';
@@ -294,7 +298,8 @@ export class ScriptedOms implements GatewayServices {
 
   #take(action: SignedEntry, origin: ActionOrigin, answer: EntryAnswer): void {
     const { signer, orderId } = nameOf(action);
-    this.actions.push({ kind: action.kind, signer, orderId, origin, answer });
+    const revisionNs = action.kind === 'quotes' ? action.request.quotes.revisionNs : null;
+    this.actions.push({ kind: action.kind, signer, orderId, revisionNs, origin, answer });
     if (signer !== origin.user) {
       const refusal = reject('SIGNER_MISMATCH', 'the signer is not the user of the session', 'signer');
       answer({ refusal, processedAtNs: this.nowNs() });
@@ -338,6 +343,21 @@ export function replaceBody(signer: UserId, orderId: string): string {
     `{"request":{"order_id":"${orderId}","timestamp_ns":${NOW},"new_price_limit":200005,"new_quantity":null,` +
     '"new_trigger":null,"book_quantity_decimals":4,"book_price_decimals":2,"protocol_version":1},' +
     `"signer":"${signer}","asset_id":"12","signature":${SIGNATURE},"post_sign_timestamp":${NOW}}`
+  );
+}
+
+/** @param bids best price first; none: the set ends. */
+export function quotesBody(
+  signer: UserId,
+  setId: string,
+  revisionNs: bigint,
+  bids: readonly (readonly [price: number, quantity: number])[] = [[200_000, 100]],
+): string {
+  return (
+    `{"quotes":{"signer":"${signer}","set_id":"${setId}","base_asset":"12","book_price_decimals":2,` +
+    `"book_quantity_decimals":4,"revision":${revisionNs},"bids":${JSON.stringify(bids)},"asks":[],` +
+    '"target":{"account":0,"is_spot":true},"max_trading_fees_rate":500,"protection_group":null,' +
+    `"good_until_timestamp_ns":null,"protocol_version":1},"signature":${SIGNATURE},"post_sign_timestamp":${NOW}}`
   );
 }
 

@@ -99,7 +99,10 @@ export const QUOTE_SET_RESPONSE: Shape<unknown, QuoteSetReply> = named(
       ),
       'entries that were left out',
     ),
-    superseded: described(FLAG, 'under load a newer set of this id was applied in its place'),
+    superseded: described(
+      FLAG,
+      'it waited, and was skipped for a newer set of this id that has passed every check and gone to its market',
+    ),
     processed_at_ns: NANOSECONDS,
     timing: optional(described(ACTION_TIMING, 'only for who asked for it')),
     detail: unread(optional(described(REJECTION_DETAIL, 'why, in rejections on `/control`; beyond the wire contract'))),

@@ -32,6 +32,7 @@ import {
   refuseSigners,
 } from '../../clearing/signers/signer-config.ts';
 import type { ActionHops } from '../../codec/hop-times.ts';
+import type { QuoteOutcome } from '../../codec/operation-replies.ts';
 import type {
   AmendRequest,
   CancelRequest,
@@ -132,6 +133,10 @@ export interface ActionOrigin {
    * its admission, a set is too old (UNS-01, QTE-09). None is unless given.
    */
   readonly isOvertaken?: (action: PreparedCreate | PreparedQuoteSet) => boolean;
+  /** Since when a quote set may have waited; real milliseconds, monotonic. It has not unless given. */
+  readonly sinceMs?: number;
+  /** Called when a quote set has gone to its market, before its answer; never for one that is refused or skipped. */
+  readonly setSent?: () => void;
 }
 
 /** The answer to the item of a batch at this index. */
@@ -171,6 +176,12 @@ export const CONNECTION_ENDED: Reject = reject('SERVICE_UNAVAILABLE', 'the conne
 const RETRIED_TOO_OFTEN: Reject = reject('SERVICE_UNAVAILABLE', 'this create is on its way, wait for its answer');
 const REPEATED: Reject = reject('DUPLICATE_ORDER', 'the batch names this order before', 'order_id');
 
+/** Of a set that was skipped for a newer one. */
+const SUPERSEDED: QuoteOutcome = {
+  ...{ created: 0, changed: 0, kept: 0, cancelled: 0 },
+  refused: [],
+  isSuperseded: true,
+};
 /** Stands for the master signature where none is needed. */
 const NO_MASTER: Uint8Array = new Uint8Array(SIGNATURE_BYTES);
 const NO_TIME = 0n as TimestampNs;
@@ -394,14 +405,33 @@ export class OrderEntry {
     const given = notPaid ?? (requests.isStalled() ? STALLED : createRefusal(user));
     const prepared = requests.quotes.check(request, this.#caller(origin), given);
     if (!prepared.ok) {
-      this.#refuse(answer, prepared.reject);
+      this.#refuseSet(request, prepared.reject, origin, answer);
       return;
     }
-    this.#verify(request, origin, (refusal) => {
+    const verified = (refusal: Reject | null): void => {
       hops?.pass(HOP.verified);
       if (refusal === null) this.#sendQuoteSet(prepared.value, origin, answer, entries);
       else this.#refuse(answer, refusal);
-    });
+    };
+    this.#verify(request, origin, verified, entries === 0);
+  }
+
+  /** A set that adds nothing to what is known to rest: it is as urgent as a cancel. */
+  onlyTakes(request: QuoteSetRequest, user: UserId): boolean {
+    return request.quotes.signer.id === user && this.#parts.requests.quotes.priced(request, user) === 0;
+  }
+
+  /** One that is too old because a newer one has gone to its market while it waited is skipped, which is no refusal (QTE-09). */
+  #refuseSet(
+    request: Pick<QuoteSetRequest, 'quotes'>,
+    refusal: Reject,
+    { user, sinceMs = Number.POSITIVE_INFINITY }: ActionOrigin,
+    answer: EntryAnswer,
+  ): void {
+    const { requests, nowNs } = this.#parts;
+    if (refusal === TOO_OLD && requests.quotes.isSuperseded(request, user, sinceMs))
+      answer({ refusal: null, processedAtNs: nowNs(), quotes: SUPERSEDED });
+    else this.#refuse(answer, refusal);
   }
 
   /**
@@ -440,13 +470,14 @@ export class OrderEntry {
     const given = mayAdd ? (notPaid ?? stalled ?? createRefusal(user)) : MARKET_BUSY;
     const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given);
     if (!reserved.ok) {
-      this.#refuse(answer, reserved.reject);
+      this.#refuseSet(prepared, reserved.reject, origin, answer);
       return;
     }
 
     // After this point the set must go.
     const { requestId, boughtSeen, soldSeen, onlyTakes } = reserved.value;
     this.#sent(requestId);
+    reserved.value.set.sentMs = this.#lastSentMs;
     if (group !== null) group.holdSet(reserved.value.set);
     if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed, onlyTakes);
     const at = claimed(publication.claim(ApplyQuoteSet.typeId, bytes, onlyTakes));
@@ -464,6 +495,7 @@ export class OrderEntry {
     hops?.pass(HOP.sent, requestId);
     publication.commit();
     wakeUp();
+    origin.setSent?.();
   }
 
   // ---- one request
@@ -490,10 +522,16 @@ export class OrderEntry {
    * First the signers and their weight, then their signatures (AMB-91).
    *
    * @param done gets the refusal, or null; once, at once or later. Those of one connection come in order.
+   * @param onlyTakes of a quote set that may overtake what waits for its signature, as a cancel does.
    */
-  #verify(request: SignedRequest, origin: ActionOrigin, done: (refusal: Reject | null) => void): void {
+  #verify(
+    request: SignedRequest,
+    origin: ActionOrigin,
+    done: (refusal: Reject | null) => void,
+    onlyTakes = false,
+  ): void {
     const refusal = this.#refuseSigners(request, origin);
-    if (refusal === null) this.#verifySignatures(request, origin, done);
+    if (refusal === null) this.#verifySignatures(request, origin, done, onlyTakes);
     else done(refusal);
   }
 
@@ -525,12 +563,14 @@ export class OrderEntry {
     request: SignedRequest,
     { user, connection, hops = null }: ActionOrigin,
     done: (refusal: Reject | null) => void,
+    onlyTakes = false,
   ): void {
     const { limits, wakeUp, nowNs } = this.#parts;
     const { signature, text, additionalSigners: coSigners } = request;
-    const part = limits.partOf(user, 'cancel' in request ? 'cancel' : 'action');
+    const part = limits.partOf(user, 'cancel' in request || onlyTakes ? 'cancel' : 'action');
     const isCreate = 'order' in request || 'quotes' in request;
-    const isUrgent = 'cancel' in request && !this.#unverified.has(request.cancel.orderId);
+    // What is in front of a set of the same name is older: that one is skipped for it.
+    const isUrgent = onlyTakes || ('cancel' in request && !this.#unverified.has(request.cancel.orderId));
     const job = { connection, signature, text, publicKey: this.#publicKey(user), part, isCreate, isUrgent, hops };
     // mutant: signatures-are-paid
     const further = furtherSignatures(request);

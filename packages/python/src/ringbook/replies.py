@@ -245,7 +245,7 @@ class QuoteSetResponse:
     cancelled: int
     # Entries that were left out.
     refused: tuple[QuoteSetResponseRefused, ...]
-    # Under load a newer set of this id was applied in its place.
+    # It waited, and was skipped for a newer set of this id that has passed every check and gone to its market.
     superseded: bool
     processed_at_ns: int
     # Only for who asked for it.

@@ -65,6 +65,8 @@ export class LiveQuoteSet {
   group: { readonly isEnded: boolean } | null = null;
   /** In the order in which they were sent. */
   readonly waiting: WaitingQuotes[] = [];
+  /** When the newest of them was sent; real milliseconds, monotonic. */
+  sentMs = 0;
 
   constructor(user: UserId, market: MarketSlot, setId: string) {
     this.user = user;
@@ -86,10 +88,14 @@ export class LiveQuoteSet {
     return this.waiting.length > 0 || this.slot !== 0;
   }
 
+  /** The newest revision that was sent and not refused. */
+  get sentNs(): TimestampNs {
+    return this.waiting.at(-1)?.revisionNs ?? this.revisionNs;
+  }
+
   /** What a new revision has to be above. */
   get newestNs(): TimestampNs {
-    const last = this.waiting.at(-1)?.revisionNs ?? NO_TIME;
-    return larger(last, larger(this.revisionNs, this.markNs));
+    return larger(this.sentNs, this.markNs);
   }
 }
 

@@ -134,6 +134,20 @@ export class QuoteRequests {
   }
 
   /**
+   * Whether a newer revision of the set has gone to its market while this one waited, to be read or for its signature: it is skipped
+   * for that one, which has passed every check (QTE-09).
+   *
+   * @param sinceMs since when it may have waited.
+   */
+  isSuperseded({ quotes }: Pick<QuoteSetRequest, 'quotes'>, user: UserId, sinceMs: number): boolean {
+    const { view, sets } = this.#parts;
+    const market = view.markets.find(quotes.baseAsset.id);
+    const set = market === undefined ? undefined : sets.find(user, market.definition.marketIndex, quotes.setId);
+    // mutant: superseded-while-it-waited
+    return set !== undefined && set.sentNs > quotes.revisionNs && set.sentMs > sinceMs;
+  }
+
+  /**
    * Everything before the signature.
    *
    * @param given why nothing may be added, whatever the set, or null.
