@@ -158,10 +158,7 @@ export function finishOrder(
   isRecorded = true,
 ): OrderRow {
   const { index, row, market } = order;
-  setSpend(state, order, spendOf(row, market.definition), ZERO_18);
-  removeExposure(state, order);
-  unwatchTrigger(order);
-  countMember(state, row, -1);
+  release(state, order);
   end(row);
   assert(row.end !== 0, 'a finished order has an end');
   if (isRecorded) state.outcomes?.order(market, ORDER_OUTCOME.ended, row);
@@ -172,6 +169,28 @@ export function finishOrder(
   const finished = tallyFinishedOrder(state, row);
   market.orders.remove(index);
   return finished;
+}
+
+/** It holds nothing, counts nowhere and waits for nothing from here on. */
+function release(state: ClearingState, order: ClearingOrder): void {
+  const { row, market } = order;
+  setSpend(state, order, spendOf(row, market.definition), ZERO_18);
+  removeExposure(state, order);
+  unwatchTrigger(order);
+  countMember(state, row, -1);
+}
+
+/**
+ * Takes an entry off the live orders that left its quote set and never traded: nothing of it is kept, neither its record nor
+ * its id, which its set gives to no other (QTE-06).
+ */
+export function forgetEntry(state: ClearingState, order: ClearingOrder): void {
+  const { index, row, market } = order;
+  assert(row.quoteSet !== 0 && row.filledQuantity === 0, 'an entry is forgotten that never traded');
+  release(state, order);
+  leaveSet(market, row);
+  if (row.orderSequence <= market.writtenSequence) state.dirty.forgottenEntries.push(row);
+  market.orders.remove(index);
 }
 
 export function applyCreated(state: ClearingState, market: ClearingMarket, input: Created, effects: Effect[]): void {

@@ -24,13 +24,14 @@ import {
   TRIGGER_STATE,
 } from '../core/order-terms.ts';
 import { QUOTE_SET_OUTCOME } from '../core/outcomes.ts';
+import { NONE } from '../core/pools.ts';
 import { type RawPrice, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import type { OrderRecordView } from '../schema/generated/messages.ts';
 import { ensureUser } from './balances.ts';
 import type { Effect } from './effects.ts';
 import type { QuoteSetAppliedInput, QuoteSetEndedInput } from './inputs.ts';
 import { type ClearingOrder, orderOf } from './live-orders.ts';
-import { addLiveOrder, changeOrder, finishOrder } from './orders.ts';
+import { addLiveOrder, changeOrder, finishOrder, forgetEntry } from './orders.ts';
 import { NO_SIGNED } from './outcomes.ts';
 import { changeSet, quoteSetKey } from './quote-set-slots.ts';
 import type { OrderRow, QuoteSetRow } from './rows.ts';
@@ -113,6 +114,11 @@ function applyChange(state: ClearingState, market: ClearingMarket, input: QuoteS
   const live = must(order, 'a set changes entries that are live in clearing');
   assert(live.row.user === input.user && live.row.quoteSet === input.slot, 'a set changes its own entries');
   if (kind === QUOTE_CHANGE.left) {
+    // mutant: traded-entry-kept
+    if (live.row.filledQuantity === 0 && market.orders.store.firstChild(live.index) === NONE) {
+      forgetEntry(state, live);
+      return;
+    }
     const end = (row: OrderRecordView): void => {
       row.end = ORDER_END.userRequested;
       row.lastUpdateNs = input.timeNs;

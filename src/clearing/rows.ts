@@ -817,6 +817,13 @@ export type TableName = keyof Tables;
 
 /**
  * What a checkpoint writes and a start reads: rows, whole. Nothing is ever deleted except finished orders past their 30
- * days, with their signed texts.
+ * days, with their signed texts, and what `isForgotten`.
  */
-export type RowWrite = { readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];
+export type RowWrite = {
+  readonly [T in TableName]: {
+    readonly table: T;
+    readonly row: Tables[T];
+    /** Of an order that may be among the open ones of the tables: it is there no more, and among no others. */
+    readonly isForgotten?: boolean;
+  };
+}[TableName];

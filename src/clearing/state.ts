@@ -207,6 +207,8 @@ export interface ClearingMarket {
   match: CountedMatch;
   /** The sequence of the last input that was applied. */
   decidedSequence: Sequence;
+  /** The tables have no order that was admitted after it. */
+  writtenSequence: Sequence;
   decidedTradeId: Sequence;
   readonly orders: MarketOrders;
   /** What was signed of orders that were admitted, or refused, since the last checkpoint: sequences rise. */
@@ -312,6 +314,8 @@ interface Dirty {
   /** By `<user>/<market>/<slot>`: a slot may be used again before a checkpoint. */
   readonly protections: Map<string, ProtectionRow>;
   finishedOrders: FinishedOrders;
+  /** Entries of quote sets that left them without a fill, and that a checkpoint has seen live. */
+  forgottenEntries: FinishedOrders;
   trades: TradeRow[];
   deposits: DepositRow[];
 }
@@ -452,6 +456,7 @@ function emptyDirty(): Dirty {
     cursorEvents: new Map(),
     protections: new Map(),
     finishedOrders: new FinishedOrders(),
+    forgottenEntries: new FinishedOrders(),
     trades: [],
     deposits: [],
   };

@@ -424,5 +424,8 @@ export function drainDirtyRows(state: ClearingState): RowWrite[] {
   for (const [table, { takeChanged }] of Object.entries(TABLES)) {
     for (const row of takeChanged(state)) rows.push({ table, row } as RowWrite);
   }
+  for (const row of state.dirty.forgottenEntries) rows.push({ table: 'order', row, isForgotten: true });
+  state.dirty.forgottenEntries.clear();
+  for (const market of state.markets) market.writtenSequence = market.decidedSequence;
   return rows;
 }

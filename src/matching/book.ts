@@ -322,10 +322,20 @@ export class Book {
     side.count = kept;
   }
 
-  /** Ends an order that is on no side and publishes nothing: the event of its quote set has it. */
-  endSilently(index: number, end: OrderEnd): void {
-    this.orders.setEnded(index, end);
-    this.releaseIfDone(index);
+  /**
+   * Ends an entry that is on no side and publishes nothing: the event of its quote set has it. Of one that never traded not even the id
+   * is remembered: its set gives no number twice.
+   */
+  leaveSet(index: number): void {
+    const { orders } = this;
+    orders.setEnded(index, ORDER_END.userRequested);
+    const hasTraded = orders.filledOf(index) !== 0 || orders.pendingOf(index) !== 0;
+    if (hasTraded || orders.hasMark(index, MARK.hasChildren)) {
+      this.releaseIfDone(index);
+      return;
+    }
+    if (orders.hasMark(index, IS_MEMBER)) this.protection.leave(index);
+    this.#ids.dismiss(index);
   }
 
   /** Frees an order that is neither live nor in undecided trades; only its id is remembered (AMB-08, AMB-23). */

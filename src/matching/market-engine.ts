@@ -46,6 +46,7 @@ import type {
   MarketEvents,
   MarketRules,
   NewOrderCommand,
+  OrderKey,
   ProtectionCommand,
   QuoteSetCommand,
   ReleaseCommand,
@@ -307,7 +308,10 @@ export class MarketEngine {
     if (this.#status !== MARKET_STATUS.active && !command.isAmend && !command.isNodeMade)
       this.#events.replaceRefused(command, REJECT_CODE.MARKET_HALTED);
     else if (index === NONE || !this.#lookup.isOpen(index))
-      this.#events.replaceRefused(command, this.#lookup.codeWithoutOpen(index, command));
+      this.#events.replaceRefused(
+        command,
+        this.#codeWithoutOrder(index, this.#lookup.findOver(index, command), command),
+      );
     else replaceOrder(this.#place, index, command);
     this.#book.commitDepth();
   }
@@ -717,6 +721,7 @@ export class MarketEngine {
       this.#ids.consumeParked(record);
       return REJECT_CODE.ALREADY_CANCELLED;
     }
+    if (this.#isGiven(command)) return REJECT_CODE.DUPLICATE_ORDER;
     if (this.#book.expiries.isPast(command.expiryHigh, command.expiryLow, receivedHigh, receivedLow))
       return REJECT_CODE.ORDER_EXPIRED;
     // The ids of the node's orders are new whatever the user's clock was ahead.
@@ -764,11 +769,25 @@ export class MarketEngine {
   #cancelUnknown(index: number, command: CancelCommand): void {
     const record = this.#lookup.findOver(index, command);
     const isParked = record !== NONE && !this.#ids.isRemembered(record);
-    const canPark = command.mayPark && index === NONE && (record === NONE || isParked);
+    const isFree = record === NONE ? !this.#isGiven(command) : isParked;
+    const canPark = command.mayPark && index === NONE && isFree;
     const hasRoom = this.#lookup.mayPark();
     if (isParked && canPark) this.#events.cancelAccepted(command.requestId, 0);
     else if (canPark && hasRoom) this.#park(command);
-    else this.#events.cancelRefused(command, this.#lookup.codeWithoutOrder(index, record));
+    else this.#events.cancelRefused(command, this.#codeWithoutOrder(index, record, command));
+  }
+
+  /** As that of the look-up; an entry that has left its set was cancelled. */
+  #codeWithoutOrder(index: number, record: number, command: OrderKey): RejectCode {
+    const isGone = index === NONE && record === NONE && this.#isGiven(command);
+    return isGone ? REJECT_CODE.ALREADY_CANCELLED : this.#lookup.codeWithoutOrder(index, record);
+  }
+
+  /** Whether the last look-up's user has a quote set that has given the id to an entry. */
+  #isGiven({ words, orderIdAt, orderIdBytes }: OrderKey): boolean {
+    const { user } = this.#lookup;
+    // mutant: id-of-an-entry-that-left
+    return user !== NONE && this.#book.quoteSets.hasGiven(user, words, orderIdAt, orderIdBytes);
   }
 
   #park(command: CancelCommand): void {

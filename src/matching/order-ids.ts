@@ -209,6 +209,12 @@ export class OrderIds {
     this.#remember(user, record);
   }
 
+  /** The order leaves the pool, and its id is as if it had never been. */
+  dismiss(index: number): void {
+    this.#table.remove(this.#orders.idHashOf(index), index + 1);
+    this.#orders.release(index);
+  }
+
   /** Remembers the id of an order that is not in the pool: it ended before the node started. */
   rememberId(hash: number, user: number, id: IdWords, creationNs: bigint, wasCancelled: boolean): void {
     const record = this.#record(user, id, wasCancelled ? CANCELLED : REMEMBERED, creationNs);

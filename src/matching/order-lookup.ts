@@ -164,11 +164,6 @@ export class OrderLookup {
     return index === NONE ? this.findPast(command.receivedHigh, command.receivedLow) : NONE;
   }
 
-  /** The reject code when no order rests or waits under this id. */
-  codeWithoutOpen(index: number, command: HashedKey & Received): RejectCode {
-    return this.codeWithoutOrder(index, this.findOver(index, command));
-  }
-
   /**
    * The reject code when there is no order to change. @param index an order that is filled or over, or NONE; @param
    * record or NONE.

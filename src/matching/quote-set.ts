@@ -28,6 +28,12 @@ const QUOTE_SETS_PER_USER_MAX = 4;
 
 const USER_WORDS = 8;
 const ID_WORDS: number = QUOTE_SET_ID_BYTES_MAX / 4;
+const COLON = 0x3a;
+const ZERO = 0x30;
+const TEN = 10;
+/** Of the numbers of ids, which are safe integers. */
+const NUMBER_DIGITS_MAX = 16;
+
 /** Shift from an order's index to its number (order-pool.ts). */
 const NUMBER = 4;
 
@@ -101,6 +107,23 @@ export class MarketQuoteSet {
     return true;
   }
 
+  /** Whether the id is its name, a colon and a number that it has given or passed over. @param words as for `hasName`. */
+  hasGiven(words: Int32Array, at: number, bytes: number): boolean {
+    const { nameBytes } = this;
+    const digits = bytes - nameBytes - 1;
+    if (digits < 1 || digits > NUMBER_DIGITS_MAX) return false;
+    for (let byte = 0; byte < nameBytes; byte += 1)
+      if (byteOf(words, at, byte) !== byteOf(this.nameWords, 0, byte)) return false;
+    if (byteOf(words, at, nameBytes) !== COLON || byteOf(words, at, nameBytes + 1) === ZERO) return false;
+    let number = 0;
+    for (let byte = nameBytes + 1; byte < bytes; byte += 1) {
+      const digit = byteOf(words, at, byte) - ZERO;
+      if (digit < 0 || digit >= TEN) return false;
+      number = number * TEN + digit;
+    }
+    return number <= this.lastNumber;
+  }
+
   setUser(words: Int32Array, at: number): void {
     for (let word = 0; word < USER_WORDS; word += 1) this.userWords[word] = words[at + word] as number;
   }
@@ -168,6 +191,12 @@ export class QuoteSetTable {
   find(user: number, words: Int32Array, at: number, bytes: number): MarketQuoteSet | null {
     for (const set of this.ofUser(user)) if (set.hasName(words, at, bytes)) return set;
     return null;
+  }
+
+  /** Whether a set of the user has given the id to an entry, or has passed it over: some are remembered nowhere else. */
+  hasGiven(user: number, words: Int32Array, at: number, bytes: number): boolean {
+    for (const set of this.ofUser(user)) if (set.hasGiven(words, at, bytes)) return true;
+    return false;
   }
 
   inSlot(user: number, slot: number): MarketQuoteSet | null {
@@ -269,6 +298,11 @@ export class QuoteSetTable {
     for (let at = 0; at < asks.count; at += 1) if (this.resting(asks, at) !== NONE) count += 1;
     return count;
   }
+}
+
+/** A byte of a text in words, little-endian. */
+function byteOf(words: Int32Array, at: number, byte: number): number {
+  return ((words[at + (byte >> 2)] as number) >>> ((byte & 3) << 3)) & 0xff;
 }
 
 const NO_SETS: readonly MarketQuoteSet[] = [];

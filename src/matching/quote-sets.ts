@@ -256,7 +256,7 @@ export class QuoteSets {
       const rests = orders.remaining(index);
       changes.orders[changes.add(QUOTE_CHANGE.left, side, price, rests)] = orders.sequenceOf(index);
       book.takeOff(index);
-      book.endSilently(index, ORDER_END.userRequested);
+      book.leaveSet(index);
     }
     for (; next < count; next += 1) this.#planNew(plan, next, command.quantities[from + next] as number);
   }
@@ -306,7 +306,7 @@ export class QuoteSets {
       if (wanted === 0) {
         changes.orders[changes.add(QUOTE_CHANGE.left, side, price, rests)] = orders.sequenceOf(index);
         book.takeOff(index);
-        book.endSilently(index, ORDER_END.userRequested);
+        book.leaveSet(index);
         plan.orders[at] = NONE;
         continue;
       }

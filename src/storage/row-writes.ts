@@ -8,6 +8,7 @@ import type { RowTableName } from '../clearing/row-layouts.ts';
 import type { OrderRow, RowWrite, SignedTextRow, Tables, TradeRow, TradeSide } from '../clearing/rows.ts';
 import { must } from '../core/assert.ts';
 import type { UserId } from '../core/ids.ts';
+import type { Sequence } from '../core/units.ts';
 import { ByteReader } from '../schema/byte-reader.ts';
 import type { ByteWriter } from '../schema/byte-writer.ts';
 import type { StorageReader, Write } from './environment.ts';
@@ -73,7 +74,7 @@ export class RowWrites {
   }
 
   add(change: RowWrite): void {
-    if (change.table === 'order') this.#order(change.row);
+    if (change.table === 'order') this.#order(change.row, change.isForgotten === true);
     else if (change.table === 'trade') this.#trade(change.row);
     else if (change.table === 'signedText') addTo(this.#texts, change.row.marketIndex, change.row);
     else this.#row(change.table, change.row);
@@ -102,9 +103,13 @@ export class RowWrites {
     this.#writes.push({ key, value: encodeRow(this.#bytes, table, key, row) });
   }
 
-  #order(row: OrderRow): void {
+  #order(row: OrderRow, isForgotten: boolean): void {
     const { marketIndex, orderSequence } = row;
     const lastOpen = this.#lastOpenOf(marketIndex);
+    if (isForgotten) {
+      if (orderSequence <= lastOpen) this.#closed(marketIndex, orderSequence);
+      return;
+    }
     if (row.end === 0) {
       this.#row('order', row);
       this.#lastOpen.set(marketIndex, Math.max(lastOpen, orderSequence));
@@ -114,9 +119,12 @@ export class RowWrites {
     this.#additionsTo(row.user, marketIndex).orders.push(ended);
     addTo(this.#ended, marketIndex, ended);
     // Most orders end before a checkpoint saw them open: no search for what cannot be there.
-    if (orderSequence <= lastOpen) {
-      this.#writes.push({ key: this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence), value: null });
-    }
+    if (orderSequence <= lastOpen) this.#closed(marketIndex, orderSequence);
+  }
+
+  /** It is among the open orders no more. */
+  #closed(marketIndex: number, orderSequence: Sequence): void {
+    this.#writes.push({ key: this.#keys.ofMarket(TABLE.openOrder, marketIndex, orderSequence), value: null });
   }
 
   #lastOpenOf(marketIndex: number): number {

@@ -300,7 +300,26 @@ suite('quote sets in clearing', () => {
     assert.equal(of.order(entry), undefined, 'it is filled');
   });
 
-  test('QTE-06: entries that the set takes away end as cancelled, and an auto-reduction says what it takes off', () => {
+  test('QTE-06: of an entry that leaves its set and never traded nothing is kept, also where tables have it', () => {
+    const of = world();
+    const unseen = bid(of, 5);
+    apply(of, { revisionNs: T0 + 2n, bids: [], asks: [], changes: [['left', BID, PRICE, 5, unseen]], lastNumber: 1 });
+    assert.equal(of.order(unseen), undefined);
+    assert.equal(of.finished(unseen), undefined);
+    assert.equal(of.held(ALICE, USD), 0n);
+    assert.equal(of.state.dirty.forgottenEntries.length, 0, 'no checkpoint has seen it');
+    const store = new PlainTables();
+    const seen = bid(of, 5, { revisionNs: T0 + 3n, lastNumber: 2 });
+    store.checkpoint(of.state);
+    apply(of, { revisionNs: T0 + 4n, bids: [], asks: [], changes: [['left', BID, PRICE, 5, seen]], lastNumber: 2 });
+    assert.equal(of.state.dirty.forgottenEntries.length, 1);
+    store.checkpoint(of.state);
+    const loaded = store.load();
+    assert.equal(stateHash(loaded), stateHash(of.state));
+    assert.equal(loaded.markets[0]?.orders.size, 0);
+  });
+
+  test('QTE-06: entries that traded end as cancelled when the set takes them away, and an auto-reduction says what it takes off', () => {
     const of = world();
     const entry = bid(of, 5);
     of.match(entry, sell(of), 1);

@@ -102,6 +102,10 @@ suite('quote sets', () => {
     });
     assert.deepEqual(counts(second), [1, 1, 1, 1]);
     assert.deepEqual(await resting(), ['1898 0.1', '1900 0.05', '2100 0.1']);
+    const left = await maker.send('GET', `/orders/user/${maker.id}/2/mm:2`, '');
+    assert.equal(toldBy(left), '404 ORDER_NOT_FOUND', 'it left and never traded');
+    const again = { id: 'mm:2', side: 'Buy', price: 180_000, quantity: 1_000 } as const;
+    assert.equal(toldBy(await maker.create(again)), '409 DUPLICATE_ORDER');
     const third = await put({});
     assert.deepEqual(counts(third), [0, 0, 0, 3]);
     assert.deepEqual(await resting(), []);

@@ -237,6 +237,19 @@ suite('quote sets', () => {
     );
   });
 
+  test('QTE-06: the id of an entry that left and never traded is taken, and was cancelled; it is in no memory', () => {
+    const fixture = new MarketFixture();
+    fixture.quotes([[100, 1]], []);
+    fixture.wait(1n);
+    fixture.quotes([[101, 1]], []);
+    assert.equal(only(fixture.buy('mm:1', 1, 50), 'createRefused')[0]?.[3], 'DUPLICATE_ORDER');
+    assert.equal(only(fixture.cancel('mm:1', { mayPark: true }), 'cancelRefused')[0]?.[2], 'ALREADY_CANCELLED');
+    assert.equal(only(fixture.replace('mm:1', { quantity: 9 }), 'replaceRefused')[0]?.[2], 'ALREADY_CANCELLED');
+    for (const free of ['mm:3', 'mm:01', 'mm:', 'mm', 'mn:1', 'mm:1a', 'm:1'])
+      assert.equal(only(fixture.buy(free, 1, 50), 'accepted').length, 1, free);
+    assert.equal(only(fixture.buy('mm:1', 1, 50, { user: 'eve' }), 'accepted').length, 1, 'of another user');
+  });
+
   test('QTE-06: four sets of a user; another name takes the place of one that is over, and numbers go on', () => {
     const fixture = new MarketFixture();
     for (const name of ['a', 'b', 'c', 'd']) {

@@ -2930,6 +2930,18 @@ const QUOTE_SETS: readonly Mutant[] = [
     caughtBy: 'test/gateway/quote-sets',
   },
   {
+    breaks: 'an entry that traded stays in the history when its price leaves the set (QTE-06)',
+    site: 'traded-entry-kept',
+    change: condition('true'),
+    caughtBy: 'test/clearing/quote-sets',
+  },
+  {
+    breaks: 'the id of an entry that left its set and never traded is taken (QTE-06)',
+    site: 'id-of-an-entry-that-left',
+    change: swap(/user !== NONE/, 'false'),
+    caughtBy: 'test/matching/quote-sets',
+  },
+  {
     breaks: 'no revision up to the high-water mark is applied (QTE-09)',
     site: 'revision-above-mark',
     change: condition('false'),

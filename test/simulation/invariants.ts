@@ -248,7 +248,10 @@ function checkHeardOrders(node: SimulatedNode, listener: Listener): void {
     const received = listener.orders.get(id);
     if (received === undefined) continue;
     assert.equal(received.pending, 0, `nothing of ${id} is pending`);
-    assert.deepEqual(recordOf(node, listener, id), lineOf(received), `${id} as its owner received of it`);
+    const record = recordOf(node, listener, id);
+    // An entry that left its set and never traded is kept nowhere (QTE-06).
+    if (record === null && received.leftSet && received.confirmed === 0) continue;
+    assert.deepEqual(record, lineOf(received), `${id} as its owner received of it`);
   }
   const open = new Set<string>();
   for (const [id, { wasCreated, end }] of listener.orders) if (wasCreated && end === null) open.add(id);
@@ -271,11 +274,12 @@ function lineOf(received: ReceivedOrder): readonly string[] {
   return [status, human(confirmed, QUANTITY_DECIMALS), ...figures];
 }
 
-function recordOf(node: SimulatedNode, { user, orders }: Listener, key: string): readonly string[] {
+/** As its owner reads it; null when there is no such order. */
+function recordOf(node: SimulatedNode, { user, orders }: Listener, key: string): readonly string[] | null {
   const plan = orders.get(key)?.plan;
   assert.ok(plan !== undefined);
   const found = node.gateway.queries.order(user, plan.market, plan.id as OrderId);
-  assert.ok(found.ok, `${key} can be read`);
+  if (!found.ok) return null;
   const { status, confirmed_filled_quantity: filled, limit_price: price, quantity } = found.value;
   return [status, filled, ...(plan.wish.market === undefined ? [String(price), String(quantity)] : [])];
 }

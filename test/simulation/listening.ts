@@ -36,6 +36,8 @@ export interface ReceivedOrder {
   isWaiting: boolean;
   /** `Canceled` or the reason of `Removed`. */
   end: string | null;
+  /** An entry that left its quote set. */
+  leftSet: boolean;
   wasCreated: boolean;
   confirmed: number;
   pending: number;
@@ -90,6 +92,7 @@ export class Listener {
       quantity: market === undefined ? quantity : base,
       isWaiting: above !== undefined || below !== undefined,
       end: null,
+      leftSet: false,
       wasCreated: false,
       confirmed: 0,
       pending: 0,
@@ -125,6 +128,7 @@ export class Listener {
         break;
       case 'Canceled':
         order.end = 'Canceled';
+        order.leftSet = event.isEntry === true;
         break;
       case 'Removed':
         order.end = event.reason;

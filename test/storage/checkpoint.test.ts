@@ -234,6 +234,23 @@ suite('checkpoint', () => {
     await store.close();
   });
 
+  test('an open order that is forgotten is there no more, and in no list; one that was never written is passed over (QTE-06)', async () => {
+    const store = new CheckpointStore();
+    store.checkpoint([orderWrite(1, { end: 0 }), orderWrite(2, { end: 0 })]);
+    const gone = [orderWrite(1, { end: 0 }), orderWrite(9, { end: 0 })].map((write) => ({
+      ...write,
+      isForgotten: true,
+    }));
+    store.checkpoint(gone);
+    assert.deepEqual(
+      plainRows(store.writer).map((loaded) => loaded.table === 'order' && loaded.row.orderSequence),
+      [2],
+    );
+    const { user, marketIndex, orderId } = order(1);
+    assert.equal(store.history.isFinished(user, marketIndex, orderId, 1 as Sequence), false);
+    await store.close();
+  });
+
   test('finished orders past their time are forgotten with their ids (AMB-08, AMB-17)', async () => {
     const store = new CheckpointStore();
     store.checkpoint([1, 2, 3, 4].map((sequence) => orderWrite(sequence)));

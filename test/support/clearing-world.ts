@@ -389,6 +389,10 @@ export class PlainTables {
 
   checkpoint(state: ClearingState): void {
     for (const write of drainDirtyRows(state)) {
+      if (write.isForgotten === true) {
+        this.#rows.delete(`${write.table}|${keyOf(write)}`);
+        continue;
+      }
       const kept = write.table === 'order' ? { ...write, row: plainRow(write.row) } : write;
       this.#rows.set(`${write.table}|${keyOf(write)}`, kept);
     }

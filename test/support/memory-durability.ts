@@ -147,6 +147,10 @@ export class MemoryDurability implements Durability {
     for (const given of rows) {
       // An accessor of a record is over when the order changes.
       const write = given.table === 'order' ? { ...given, row: plainRow(given.row) } : given;
+      if (write.isForgotten === true) {
+        this.#tables.get(write.table)?.delete(keyOf(write));
+        continue;
+      }
       if (write.table === 'order' && write.row.end !== 0) {
         this.#finished.push(write.row);
         this.#finishedById.set(nameOf(write.row), write.row);

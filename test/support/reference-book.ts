@@ -33,6 +33,7 @@ import {
   applyQuotes,
   endSet,
   entriesOf,
+  isGiven,
   isOldFill,
   lastEntriesOf,
   type ReferenceQuoteCommand,
@@ -272,7 +273,10 @@ export class ReferenceBook extends ReferenceUncrossing {
     const { user, orderId, requestId } = terms;
     const order = this.#known(terms);
     const isHeld = this.ids.holds.some(isNamed(terms));
-    const isKnown = order !== undefined || this.ids.rememberedOf(terms, this.nowNs) !== undefined;
+    const isKnown =
+      order !== undefined ||
+      this.ids.rememberedOf(terms, this.nowNs) !== undefined ||
+      (!isHeld && isGiven(this, user, orderId));
     if (order !== undefined && this.#canBeCancelled(order)) {
       this.#cancel(order, requestId, terms.end);
       this.told.push(['cancelAccepted', requestId, order.sequence]);
@@ -497,6 +501,7 @@ export class ReferenceBook extends ReferenceUncrossing {
     if (this.#known(terms) !== undefined || this.ids.rememberedOf(terms, this.nowNs) !== undefined)
       return 'DUPLICATE_ORDER';
     if (this.ids.spendHold(terms)) return 'ALREADY_CANCELLED';
+    if (isGiven(this, terms.user, terms.orderId)) return 'DUPLICATE_ORDER';
     if (terms.expiryNs <= terms.receivedNs) return 'ORDER_EXPIRED';
     if (!isNodes && terms.creationNs <= (this.ids.watermarks.get(terms.user) ?? -1n)) return 'REQUEST_TOO_OLD';
     const restsAtOnce = canRest(terms) && terms.triggerKind === TRIGGER.none;
@@ -525,7 +530,9 @@ export class ReferenceBook extends ReferenceUncrossing {
 
   #whyNot(terms: Name): string {
     const order = this.#known(terms);
-    const wasCancelled = this.ids.rememberedOf(terms, this.nowNs)?.wasCancelled === true;
+    const past = this.ids.rememberedOf(terms, this.nowNs);
+    const isGone = order === undefined && past === undefined && isGiven(this, terms.user, terms.orderId);
+    const wasCancelled = isGone || past?.wasCancelled === true;
     const ended = order?.state === 'ended' && isCancel(order.end as OrderEnd);
     return order?.state === 'cancelPending' || ended || wasCancelled ? 'ALREADY_CANCELLED' : 'ORDER_NOT_FOUND';
   }

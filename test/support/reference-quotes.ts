@@ -65,6 +65,12 @@ const SETS_MAX = 4;
 const DAY_NS = 20_116n << 32n;
 const SIDES: readonly Side[] = [SIDE.buy, SIDE.sell];
 
+/** Whether an entry of the user's has had the id, or it was passed over: that of an entry that left and never traded is remembered nowhere. */
+export function isGiven(book: ReferenceState, user: string, orderId: string): boolean {
+  const [, name, number] = /^(.+):([1-9][0-9]{0,15})$/.exec(orderId) ?? [];
+  return book.sets.some((set) => set.user === user && set.name === name && Number(number) <= set.lastNumber);
+}
+
 export function setNamed(book: ReferenceState, user: string, name: string): ReferenceQuoteSet | undefined {
   return book.sets.find((set) => set.user === user && set.name === name);
 }
@@ -200,7 +206,7 @@ export function applyQuotes(book: ReferenceState, command: ReferenceQuoteCommand
     tell('quoteLeft', order, 0, Number(left(order)));
     order.state = 'ended';
     order.end = ORDER_END.userRequested;
-    book.releaseIfDone(order);
+    book.releaseIfDone(order, !hasTraded(book, order));
   };
   for (const order of entriesOf(book, set)) if (!wanted.some((each) => each.order === order)) leave(order);
 
@@ -244,6 +250,11 @@ export function applyQuotes(book: ReferenceState, command: ReferenceQuoteCommand
   const counts = [first, book.sequence - first + 1, set.slot, set.name, kept, addCode];
   book.told.push(['quotesApplied', ...counts, termsChanged ? 1 : 0, set.lastNumber]);
   book.told.push(...listed.sort((a, b) => Number(a[1]) - Number(b[1]) || Number(a[2]) - Number(b[2])));
+}
+
+function hasTraded({ undecided, orders }: ReferenceState, order: ReferenceOrder): boolean {
+  const isUndecided = undecided.some(({ legs }) => legs.includes(order));
+  return order.filled > 0n || isUndecided || orders.some(({ parent }) => parent === order);
 }
 
 function restWith(order: ReferenceOrder, lots: number): void {

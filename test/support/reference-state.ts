@@ -455,11 +455,13 @@ export class ReferenceState {
     this.releaseIfDone(order);
   }
 
-  releaseIfDone(order: ReferenceOrder): void {
+  /** @param isForgotten it left its quote set and never traded: its id is not remembered. */
+  releaseIfDone(order: ReferenceOrder, isForgotten = false): void {
     const isPending = this.undecided.some(({ legs }) => legs.includes(order));
     if (isPending || isAlive(order) || !this.orders.includes(order)) return;
     this.orders = this.orders.filter((each) => each !== order);
-    this.ids.remember({ ...order, wasCancelled: order.state === 'ended' && isCancel(order.end as OrderEnd) });
+    if (!isForgotten)
+      this.ids.remember({ ...order, wasCancelled: order.state === 'ended' && isCancel(order.end as OrderEnd) });
     for (const child of this.childrenOf(order)) this.#loseParent(child);
   }
 

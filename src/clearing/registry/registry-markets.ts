@@ -117,6 +117,7 @@ export function placeMarket(state: ClearingState, row: MarketRow): ClearingMarke
     lastTradeId,
     match,
     decidedSequence: sequence,
+    writtenSequence: sequence,
     decidedTradeId: lastTradeId,
     orders: new MarketOrders(state.orders, definition.marketIndex),
     signedTexts: [],

@@ -414,6 +414,10 @@ export class OrderBookView {
     if (terminal !== null) this.#orders.close(order);
     this.rehold(order);
     if (terminal !== null && this.#isRead(order)) this.#publishTerminal(order, terminal, timeNs, leftSet);
+    if (leftSet && isForgotten(order, this.#orders)) {
+      this.#orders.remove(order);
+      return;
+    }
     if (isFinished(order) && !order.isAwaitingCheckpoint) {
       order.isAwaitingCheckpoint = true;
       this.#uncheckpointed.orderFinished(order);
@@ -487,6 +491,11 @@ function amendedOf(order: LiveOrder, { quantity, timestampNs, timeNs }: Replaced
     quantityDecimals: order.market.definition.quantityDecimals,
     timestampNs: timeNs,
   };
+}
+
+/** Whether clearing keeps nothing of an entry that left its set: it never traded. */
+function isForgotten({ index, filledQuantity, pendingFills }: LiveOrder, { store }: LiveOrders): boolean {
+  return filledQuantity === 0 && pendingFills === 0 && store.firstChild(index) === NONE;
 }
 
 /** Whether the parent is over for clearing too: its fills are confirmed, or the market has ended it. */
