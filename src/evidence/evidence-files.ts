@@ -14,9 +14,11 @@ import { flush, makeDirectory } from '../storage/data-files.ts';
 import { StorageError, storageError } from '../storage/storage-error.ts';
 
 const EVIDENCE = 'evidence';
-const BEGUN = 'evidence-begun';
+export const EVIDENCE_BEGUN = 'evidence-begun';
 const SECRET = 'evidence-secret';
 const SECRET_CHECK = 'secret-check';
+/** What lies beside the folder. */
+export const EVIDENCE_BESIDE: readonly string[] = [EVIDENCE_BEGUN, SECRET];
 const SECRET_BYTES = 32;
 const BEGUN_FORM = /^ringbook evidence 1 first ([0-9]{1,16})\n$/;
 
@@ -27,7 +29,7 @@ export function evidenceFolder(dataDirectory: string): string {
 
 /** The first record of the log that was begun in this directory; null where none was. */
 export function begunAt(dataDirectory: string): number | null {
-  const path = join(dataDirectory, BEGUN);
+  const path = join(dataDirectory, EVIDENCE_BEGUN);
   if (!existsSync(path)) return null;
   const [, first] = BEGUN_FORM.exec(readFileSync(path, 'latin1')) ?? [];
   if (first === undefined) throw new StorageError(`${path} does not say where the evidence begins: restore a backup`);
@@ -36,7 +38,7 @@ export function begunAt(dataDirectory: string): number | null {
 
 /** Durable when it returns. @throws StorageError */
 export function markBegun(dataDirectory: string, first: number): void {
-  writeDurably(join(dataDirectory, BEGUN), `ringbook evidence 1 first ${first}\n`);
+  writeDurably(join(dataDirectory, EVIDENCE_BEGUN), `ringbook evidence 1 first ${first}\n`);
 }
 
 /**

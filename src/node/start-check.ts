@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseHex } from '../core/hex.ts';
+import { EVIDENCE_BEGUN } from '../evidence/evidence-files.ts';
 import { foreignLines } from '../runtime/foreign-lines.ts';
 import { CHAINS, EVM_CURSORS, SNAPSHOTS } from '../storage/data-files.ts';
 import { HASH_BYTES } from '../storage/journal-record.ts';
@@ -69,7 +70,7 @@ function unchecked(directory: string, reason: string): string {
 function mustBeNew(directory: string): void {
   const left =
     readVerifiedMark(directory) === null
-      ? [CHAINS, EVM_CURSORS, SNAPSHOTS].find((name) => existsSync(join(directory, name)))
+      ? [CHAINS, EVM_CURSORS, SNAPSHOTS, EVIDENCE_BEGUN].find((name) => existsSync(join(directory, name)))
       : 'verified';
   if (left === undefined) return;
   const ways = 'restore a backup, or name an empty directory to begin anew';

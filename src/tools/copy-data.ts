@@ -11,6 +11,8 @@
  * Simulated chains are files beside the map. They are copied after it: a chain that is ahead of the ledger is what a
  * ledger meets at any restart.
  *
+ * The evidence goes with the map (copy-evidence.ts); an upgrade leaves it where it is.
+ *
  * A copy is never read before it is whole: it grows under another name and is renamed at the end.
  */
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -21,6 +23,7 @@ import type { ClearingState } from '../clearing/state.ts';
 import { canCheckpoint, dirtyRowCount, drainDirtyRows } from '../clearing/tables.ts';
 import { assert } from '../core/assert.ts';
 import type { Sequence } from '../core/units.ts';
+import { checkpointSequence } from '../storage/checkpoint.ts';
 import {
   CHAINS,
   flush,
@@ -47,11 +50,14 @@ import {
   startAt,
   withReader,
 } from './audit-data.ts';
+import { copyEvidence } from './copy-evidence.ts';
 
 /** Rows that a checkpoint of a rebuild takes: few enough for memory, many enough for speed. */
 const ROWS_PER_CHECKPOINT = 20_000;
 /** How often a copy is looked at. */
 const LOOK_MS = 100;
+/** Times that a backup of a running node is begun again for a checkpoint that came in between. */
+const EVIDENCE_TRIES_MAX = 5;
 /** Records that one transaction of a rebuild takes. */
 const RECORDS_PER_COMMIT = 256;
 
@@ -61,7 +67,16 @@ export async function backupData(directory: string, to: string, progress: Progre
     mustHoldData(directory);
     const reader = openReader(directory);
     try {
-      await copying(join(directory, MAP_FILE_NAME), half, progress, (to) => reader.copyTo(to));
+      for (let tries = 0; ; tries += 1) {
+        // Its evidence first: what the map has of the journal beyond it is sent again at a start.
+        const durable = await copyEvidence(directory, half, progress);
+        await copying(join(directory, MAP_FILE_NAME), half, progress, (to) => reader.copyTo(to));
+        if (durable === null || durable >= (await withReader(half, checkpointSequence))) break;
+        // A checkpoint came in between.
+        if (tries === EVIDENCE_TRIES_MAX)
+          throw new StorageError('checkpoints come faster than can be copied: try again');
+        rmSync(join(half, MAP_FILE_NAME));
+      }
     } finally {
       await reader.close();
     }
@@ -76,6 +91,7 @@ export async function restoreData(backup: string, to: string, progress: Progress
   mustHoldData(backup);
   return build(to, async (half) => {
     const map = join(backup, MAP_FILE_NAME);
+    await copyEvidence(backup, half, progress);
     await copying(map, half, progress, (to) => copyFile(map, to));
     await copyBeside(backup, half);
     return auditCopy(half, progress);
@@ -117,7 +133,8 @@ export async function rebuildData(
 ): Promise<Audit> {
   return build(to, async (half) => {
     const begun = snapshot === null ? { ...emptyStart(), record: null } : await beginWith(snapshot, half);
-    const rebuild = new Rebuild(half, begun, progress);
+    const durable = beside === null ? null : await copyEvidence(beside, half, progress);
+    const rebuild = new Rebuild(half, begun, durable, progress);
     try {
       for await (const record of records) rebuild.add(record);
       rebuild.end();
@@ -152,12 +169,15 @@ class Rebuild {
   readonly #progress: Progress;
   readonly #state: ClearingState;
   readonly #begin: Beginning;
+  readonly #durable: number;
   #next: number;
   #reached = 0;
   #waiting: CopiedRecord[] = [];
   #last: CopiedRecord | null = null;
 
-  constructor(directory: string, begin: Beginning, progress: Progress) {
+  /** @param durable how far the evidence goes: the tables do not pass it. Null: there is none. */
+  constructor(directory: string, begin: Beginning, durable: number | null, progress: Progress) {
+    this.#durable = durable ?? Number.MAX_SAFE_INTEGER;
     this.#durability = new LmdbDurability(directory);
     this.#state = begin.state;
     this.#begin = begin;
@@ -179,7 +199,8 @@ class Rebuild {
     }
     this.#next += 1;
     this.#waiting.push(record);
-    if (this.#waiting.length >= RECORDS_PER_COMMIT) this.#take();
+    if (this.#waiting.length >= RECORDS_PER_COMMIT || record.sequence === this.#durable) this.#take();
+    if (record.sequence === this.#durable && canCheckpoint(this.#state)) this.#checkpoint();
   }
 
   /** @throws StorageError when the start is younger than all of the journal: what it gave would not be the journal's. */
@@ -209,7 +230,7 @@ class Rebuild {
   }
 
   #checkpoint(): void {
-    if (this.#last === null) return;
+    if (this.#last === null || this.#last.sequence > this.#durable) return;
     const { sequence, timeNs } = this.#last;
     const mark = { timeNs, sequence: sequence as Sequence, clean: false, stateHash: null };
     this.#durability.checkpoint(mark, drainDirtyRows(this.#state));

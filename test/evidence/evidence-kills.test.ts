@@ -11,6 +11,8 @@ import { checkpointSequence } from '../../src/storage/checkpoint.ts';
 import { journalBounds } from '../../src/storage/journal.ts';
 import { withReader } from '../../src/tools/audit-data.ts';
 import { auditEvidence, type EvidenceAudit } from '../../src/tools/audit-evidence.ts';
+import { backupData, restoreData } from '../../src/tools/copy-data.ts';
+import { rebuildFrom } from '../../src/tools/export-data.ts';
 import { checkBook, checkHistory, Load } from '../support/node-load.ts';
 import { barrier, type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment } from '../support/patience.ts';
@@ -110,6 +112,45 @@ suite('evidence of a node', () => {
       await reader.close();
     } finally {
       removeDirectory(dataDirectory);
+    }
+  });
+
+  test('EXP-00: a backup of a running node, a restore of it and a rebuild of its journal carry the evidence', async () => {
+    const home = temporaryDirectory();
+    const dataDirectory = join(home, 'data');
+    try {
+      let node = await start(dataDirectory);
+      const load = new Load(node, new SeededRandom(11), new Set());
+      void load.run().catch(() => undefined);
+      for (let copy = 0; copy < 4; copy += 1) {
+        await load.untilTold(30 * (copy + 1));
+        await backupData(dataDirectory, join(home, `backup-${copy}`), () => undefined);
+      }
+      await stopNode(node, 'SIGKILL');
+      load.close();
+      for (let copy = 0; copy < 4; copy += 1) {
+        const restored = join(home, `restored-${copy}`);
+        await restoreData(join(home, `backup-${copy}`), restored, () => undefined);
+        const before = await audited(restored);
+        assert.ok(before.last >= before.checkpoint && before.last <= before.journal);
+        node = await start(restored);
+        assert.equal(await stopNode(node), 0, node.stderr());
+        const after = await audited(restored);
+        assert.equal(after.last, after.journal);
+        assert.equal(after.records, after.journal);
+      }
+      const rebuilt = join(home, 'rebuilt');
+      const killed = await audited(dataDirectory);
+      await rebuildFrom(dataDirectory, rebuilt, null, () => undefined);
+      const found = await audited(rebuilt);
+      assert.deepEqual([found.last, found.journal], [killed.last, killed.journal]);
+      assert.ok(found.checkpoint <= found.last);
+      node = await start(rebuilt);
+      assert.equal(await stopNode(node), 0, node.stderr());
+      const started = await audited(rebuilt);
+      assert.equal(started.records, started.journal);
+    } finally {
+      removeDirectory(home);
     }
   });
 

@@ -225,6 +225,11 @@ export class RowIndexReader {
     return new RowIndexReader(openReader(indexFolder(folder), { name: NAME }));
   }
 
+  /** Copies the latest commit into a new file, while others may write. */
+  copyTo(path: string): Promise<void> {
+    return this.map.copyTo(path);
+  }
+
   /** What `read` reads is of one commit. */
   view<T>(read: () => T): T {
     return this.map.view(read);
