@@ -19,16 +19,20 @@ import {
   INVENTORY,
   MAKER_ORDER,
   MARGIN,
+  NEXT_NONCES,
   NONCE,
   POSITION_PAGE,
+  RENAMED,
   SESSIONS,
   SETTLEMENT,
+  SETTLEMENT_APPROVAL,
   SIMULATION,
   SOLVENCY,
   TOKEN,
   TRANSFER,
   WITHDRAWAL,
   WITHDRAWAL_CANCEL,
+  WITHDRAWAL_QUEUE,
 } from '../src/codec/shapes/account-shapes.ts';
 import {
   BBO_FRAME,
@@ -114,10 +118,17 @@ const REPLIES: readonly TSchema[] = [
   ],
   ...[ORDER_PAGE, USER_ORDER_PAGE, USER_TRADE_PAGE, POSITION_PAGE, CLOSE_ALL_PREVIEW],
   ...[INVENTORY, MARGIN, SOLVENCY, SIMULATION, AT_RISK],
+  ...[NEXT_NONCES, RENAMED, titled(WITHDRAWAL_QUEUE['items'] as TSchema, 'QueuedWithdrawal')],
+  titled(SETTLEMENT_APPROVAL, 'SettlementApproval'),
   ...[DEPTH, KLINE_PAGE, TRADE_EVENT, TICKER, OPEN_INTEREST],
   ...[DEPTH_FRAME, BBO_FRAME, TRADES_FRAME, KLINES_FRAME, TICKER_FRAME, PRICES_FRAME],
   ...[ORDER_EVENT, QUOTE_SET_EVENT, ACCOUNT_EVENT],
 ];
+
+/** A shape without a name of its own under this one. */
+function titled(shape: TSchema, title: string): TSchema {
+  return { ...shape, title };
+}
 
 // ---- shapes as data
 

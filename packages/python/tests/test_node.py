@@ -291,6 +291,49 @@ async def _until_update_of(feed: Feed, best_ask: str) -> list[FeedFrame]:
     return frames
 
 
+async def test_funds(node: Node) -> None:
+    """Transfers, a withdrawal that is taken back, a settlement that is refused, and the same bytes sent again."""
+    async with Client(node.oms, key=dev_key("b")) as client:
+        account = client.account
+        before = await client.inventory()
+        move = await account.transfer("USD", "12.5", source=0, target=5, opens="Spot")
+        assert await account.send(move) is True
+        with pytest.raises(RingbookError) as caught:
+            await account.send(move)
+        assert (caught.value.code, caught.value.field) == ("INVALID_NONCE", "nonce")
+        after = await client.inventory()
+        assert after.accounts[5].spot["0"] == Decimal("12.5")
+        assert after.accounts[0].spot["0"] == before.accounts[0].spot["0"] - Decimal("12.5")
+        named = await account.rename(5, "Python")
+        assert (named.account_index, named.new_name) == (5, "Python")
+        await account.send(await account.transfer("USD", "12.5", source=5, target=0))
+
+        token, chain = "5a" * 20, "000000000000007a69"
+        nonce = (await account.next_nonces(chain)).withdrawal
+        withdrawal = await account.withdrawal(token, chain, "25", target="7c" * 20)
+        assert await account.send(withdrawal) is True
+        # It happens once, and its row is live.
+        assert await account.send(withdrawal) is False
+        assert (await account.next_nonces(chain)).withdrawal == nonce + 1
+        (row,) = [one for one in await account.withdrawals() if one.nonce == nonce]
+        assert (int(row.amount, 16), row.status.type) == (25 * 10**18, "queued")
+        assert await account.send(await account.withdrawal_cancel(token, chain, nonce)) is True
+        (row,) = [one for one in await account.withdrawals() if one.nonce == nonce]
+        assert row.status.type == "cancelled"
+        assert (await client.inventory()).accounts[0].spot["0"] == before.accounts[0].spot["0"]
+
+        settlement = await account.settlement(
+            chain, account=1, token_in="6b" * 20, amount_in=1, token_out=token, amount_out=2, settler="cd" * 32
+        )
+        with pytest.raises(RingbookError, match="SETTLER_NOT_FOUND"):
+            await account.settle(settlement)
+        assert await account.settlement_signatures() == ()
+        position = await account.close_position("BTC", account=1)
+        with pytest.raises(RingbookError) as caught:
+            await account.send(position)
+        assert caught.value.code != "INVALID_SIGNATURE"
+
+
 async def test_orders_of_a_connection_are_cancelled_when_it_ends(node: Node) -> None:
     async with Client(node.oms, key=dev_key("b")) as client, client.order_events() as events:
         async with client.control(cancel_on_disconnect=True) as control:

@@ -1,5 +1,6 @@
 """Client of a ringbook exchange node: signed orders over REST and WebSocket, private streams, checksummed books."""
 
+from .account import Account, MakerOrder, SignedFunds, sign_maker_order
 from .actions import CoSigner, SignedAction, SignedQuotes, Signer, Terms, Trigger, fee_limit
 from .addresses import LeaderAddress
 from .book import Level, LocalBook, crc32c
@@ -16,6 +17,7 @@ from .units import from_raw, lot_of, plain, price_down, price_up, quantity_down,
 __version__ = "0.1.0"
 
 __all__ = [
+    "Account",
     "Client",
     "CoSigner",
     "Control",
@@ -27,10 +29,12 @@ __all__ = [
     "LeaderAddress",
     "Level",
     "LocalBook",
+    "MakerOrder",
     "PrivateFeed",
     "PrivateFrame",
     "RingbookError",
     "SignedAction",
+    "SignedFunds",
     "SignedQuotes",
     "Signer",
     "Terms",
@@ -48,5 +52,6 @@ __all__ = [
     "raise_for_rejection",
     "raw_price",
     "raw_quantity",
+    "sign_maker_order",
     "to_raw",
 ]

@@ -22,6 +22,7 @@ from weakref import WeakSet
 
 from websockets.asyncio.client import ClientConnection
 
+from .account import Account
 from .actions import (
     ROUTES,
     CoSigner,
@@ -129,6 +130,7 @@ class Client:
         self._mds = self._oms if mds is None else Addresses(mds, "any", self._transport.probe, None, "mds")
         self._signer = None if user_id is None else Signer(user_id, key, tuple(co_signers))
         self._session = None if self._signer is None else Session(self._transport, self._oms, self._signer, scope)
+        self._account: Account | None = None
         self._markets: dict[str, Market] = {}
         self._symbols: dict[str, list[str]] = {}
         self._markets_at: float | None = None
@@ -456,6 +458,15 @@ class Client:
         """Ends the freeze of a group; its window begins anew."""
         path = f"/account/protection/{await self.asset_id(asset)}/{quote(group, safe='')}/reset"
         return read(Protection, await self._user_session().exchange("POST", path))
+
+    # ---- funds
+
+    @property
+    def account(self) -> Account:
+        """Transfers, withdrawals, settlements and names of sub-accounts; balances are `inventory`."""
+        if self._account is None:
+            self._account = Account(self.signer, self._user_session().exchange, self.asset_id)
+        return self._account
 
     # ---- reads of the user
 

@@ -704,6 +704,83 @@ class Simulation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NextNonces:
+    """The next number that no live row holds: the `nonce` that the next withdrawal, and the next settlement of a
+    sub-account, may sign.
+    """
+
+    withdrawal: int
+    settlements: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renamed:
+    """The sub-account with its new name."""
+
+    # Sub-account index.
+    sub_account_index: int
+    name: str
+    # Sub-account index.
+    account_index: int
+    # The name before, the given or the default one.
+    old_name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedWithdrawalStatus1:
+    type: Literal["queued", "filled", "executed", "expired", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedWithdrawalStatus2ApprovalInner:
+    nonce: int
+    # 65 bytes in hex.
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedWithdrawalStatus2Approval:
+    inner: QueuedWithdrawalStatus2ApprovalInner
+    # `validUntil` of the vault call, seconds.
+    expiry: int
+    epoch_hash: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedWithdrawalStatus2:
+    type: Literal["approved"]
+    approvals: tuple[QueuedWithdrawalStatus2Approval, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedWithdrawal:
+    tplus_user: str
+    asset: str
+    # Hex of 18-decimal units: `"10"` is sixteen; decimal where the node has `amount_text` `decimal`.
+    amount: str
+    nonce: int
+    # 64 hex digits, an address of 20 bytes first.
+    target: str
+    status: QueuedWithdrawalStatus1 | QueuedWithdrawalStatus2
+    requested_at_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettlementApprovalInner:
+    nonce: int
+    # 65 bytes in hex.
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettlementApproval:
+    inner: SettlementApprovalInner
+    # `validUntil` of the vault call, seconds.
+    expiry: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Depth:
     """The book: best first, asks ascending, bids descending."""
 

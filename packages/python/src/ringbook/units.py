@@ -33,7 +33,7 @@ def decimal_of(value: Number, field: str) -> Decimal:
     raise invalid_argument(f"{field}: {value!r} is not exact; give a text, an int or a Decimal", field)
 
 
-def _scaled(value: Decimal, decimals: int) -> tuple[int, int]:
+def scaled(value: Decimal, decimals: int) -> tuple[int, int]:
     """`value` × 10^decimals as a fraction: numerator and denominator, a power of ten."""
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
@@ -47,7 +47,7 @@ def _scaled(value: Decimal, decimals: int) -> tuple[int, int]:
 
 def to_raw(value: Number, decimals: int, field: str) -> int:
     """A raw integer of the book, exactly. Raises RingbookError INVALID_ARGUMENT with the field."""
-    numerator, denominator = _scaled(decimal_of(value, field), decimals)
+    numerator, denominator = scaled(decimal_of(value, field), decimals)
     raw, rest = divmod(numerator, denominator)
     if rest != 0:
         raise invalid_argument(f"{field}: {value} has more than {decimals} decimals", field)
@@ -84,8 +84,8 @@ def _stepped(value: Decimal, step: Decimal, *, up: bool) -> Decimal:
     exponent = step.as_tuple().exponent
     assert isinstance(exponent, int)
     decimals = max(0, -exponent)
-    numerator, denominator = _scaled(value, decimals)
-    unit, _ = _scaled(step, decimals)
+    numerator, denominator = scaled(value, decimals)
+    unit, _ = scaled(step, decimals)
     count = -(-numerator // (denominator * unit)) if up else numerator // (denominator * unit)
     return from_raw(count * unit, decimals)
 
@@ -114,7 +114,7 @@ def quantity_down(market: Market, quantity: Number) -> Decimal:
 def raw_price(market: Market, price: Number) -> int:
     """The raw integer of a price. Raises RingbookError INVALID_ARGUMENT where it is not on a tick."""
     raw = to_raw(price, market.book_price_decimals, "price")
-    tick, rest = _scaled(market.tick_size, market.book_price_decimals)
+    tick, rest = scaled(market.tick_size, market.book_price_decimals)
     if rest == 1 and tick > 0 and raw % tick != 0:
         raise invalid_argument(f"price: {price} is not a multiple of the tick {plain(market.tick_size)}", "price")
     return raw
