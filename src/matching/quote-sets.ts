@@ -112,6 +112,8 @@ export class QuoteSets {
       this.#takeUnseen(SIDE.sell, command.asks, lotsSince(command.soldSeen, set.sold));
     }
     for (const side of SIDES) this.#takeAway(side, command);
+    // mutant: frozen-set-takes-away
+    if (this.#changes.addCode !== 0 && !this.#isMore(set, command)) this.#changes.addCode = 0;
     const isWhole = adds && this.#hasRoom(command);
     if (adds && !isWhole) this.#changes.addCode = REJECT_CODE.INVALID_ORDER;
     if (isWhole) for (const side of SIDES) this.#clearWay(set, side, command);
@@ -316,6 +318,20 @@ export class QuoteSets {
       changes.orders[change] = orders.sequenceOf(index);
       changes.priorities[change] = orders.priorityOf(index);
     }
+  }
+
+  /** Whether something was to be added: a new entry, lots, or what is kept to another group (QTE-04). What leaves has left. */
+  #isMore(set: MarketQuoteSet, command: QuoteSetCommand): boolean {
+    const { orders } = this.#place.book;
+    const isJoining = command.protectionGroup !== 0 && command.protectionGroup !== set.protectionGroup;
+    for (const side of SIDES) {
+      const plan = this.#plans[side];
+      for (let at = 0; at < countOf(command, side); at += 1) {
+        const index = plan.orders[at] as number;
+        if (index === NONE || isJoining || (plan.wanted[at] as number) > orders.remaining(index)) return true;
+      }
+    }
+    return false;
   }
 
   /** Whether all that the set adds fits into its levels and into the market. */

@@ -139,6 +139,62 @@ suite('protection of market makers', () => {
     assert.deepEqual(refusals(fixture.sell('new', 1, 105, MEMBER)), []);
   });
 
+  test('of a set in a frozen group what takes away is not refused, and what adds or joins is (QTE-04, MMP-03)', () => {
+    const of = { user: 'mm', name: 'q' } as const;
+    const quote = (bids: readonly (readonly [number, number])[], protectionGroup: number): readonly unknown[] => {
+      fixture.wait(1n);
+      const [applied] = only(fixture.quotes(bids, [], { ...of, protectionGroup }), 'quotesApplied');
+      return [applied?.[6], fixture.levels(BUY)];
+    };
+    const fixture = new MarketFixture();
+    fixture.protect('mm', { maxFills: 1 });
+    fixture.sell('a', 1, 101, MEMBER);
+    quote(
+      [
+        [99, 5],
+        [98, 5],
+        [97, 5],
+      ],
+      0,
+    );
+    assert.equal(trips(fixture.buy('t', 1, 101, BY_BOB)).length, 1);
+    assert.deepEqual(
+      quote(
+        [
+          [99, 5],
+          [98, 5],
+        ],
+        1,
+      ),
+      [
+        'MMP_FROZEN',
+        [
+          [99, 5],
+          [98, 5],
+        ],
+      ],
+      'what is kept would join',
+    );
+    assert.deepEqual(
+      quote(
+        [
+          [99, 3],
+          [98, 6],
+        ],
+        1,
+      ),
+      [
+        'MMP_FROZEN',
+        [
+          [99, 3],
+          [98, 5],
+        ],
+      ],
+    );
+    assert.deepEqual(quote([], 1), ['', []], 'nothing is left to join');
+    assert.deepEqual(quote([[99, 5]], 1), ['MMP_FROZEN', []]);
+  });
+
   test('an unknown group is INVALID_ORDER (MMP-02)', () => {
     assert.deepEqual(refusals(new MarketFixture().sell('a', 1, 100, MEMBER)), ['INVALID_ORDER']);
   });

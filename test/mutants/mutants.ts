@@ -1919,6 +1919,12 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'a set that only takes away is not refused by a frozen group',
+    site: 'frozen-set-takes-away',
+    change: removed,
+    caughtBy: 'test/matching/protection',
+  },
+  {
     breaks: 'filled entries of a set that has ended are no entries of its next revision',
     site: 'entries-of-an-ended-set',
     change: removed,

@@ -210,7 +210,7 @@ export function applyQuotes(book: ReferenceState, command: ReferenceQuoteCommand
   };
   for (const order of entriesOf(book, set)) if (!wanted.some((each) => each.order === order)) leave(order);
 
-  const addCode = refusalToAdd(book, command);
+  let addCode = refusalToAdd(book, command);
   const adds = addCode === '' && !command.onlyTakes;
   if (adds) takeUnseen(set, command, wanted);
   for (const each of wanted) {
@@ -225,6 +225,10 @@ export function applyQuotes(book: ReferenceState, command: ReferenceQuoteCommand
     each.hasChanged = true;
     tell('quoteResized', order, order.priority, lots);
   }
+  const isJoining = command.protectionGroup !== 0 && command.protectionGroup !== set.terms.protectionGroup;
+  const isMore = wanted.some(({ order, lots }) => order === null || isJoining || BigInt(lots) > left(order));
+  // Of a set that only takes away nothing is refused (QTE-04).
+  if (!isMore) addCode = '';
   if (adds) clearWay(book, command, wanted, listed);
   const termsChanged = takeTerms(book, set, command, { adds, wanted });
 
