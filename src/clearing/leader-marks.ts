@@ -2,10 +2,12 @@
  * What is kept of a leader for the node that takes over: who it is, whether it has handed over, whose dead-man timers run, and
  * which orders go with their connections (leadership.ts). Written in a cluster alone; a restart on one machine ends it.
  */
+import type { UserId } from '../core/ids.ts';
 import { ORDER_END, ORDER_FLAG, type OrderEnd } from '../core/order-terms.ts';
 import type { MarkTimer } from './inputs.ts';
+import { setOf } from './quote-set-slots.ts';
 import { configKey, placeConfig } from './registry/registry-config.ts';
-import type { LeadershipRow, OrderRow } from './rows.ts';
+import type { LeadershipRow, OrderRow, QuoteSetRow } from './rows.ts';
 import type { ClearingState } from './state.ts';
 
 export function placeLeadership(state: ClearingState, leadership: LeadershipRow): void {
@@ -29,18 +31,33 @@ export function endLeader(state: ClearingState): void {
   if (state.leadership.handover !== null) placeLeadership(state, { ...state.leadership, handover: null });
 }
 
+/** What a takeover ends. */
+interface TakeoverEnds {
+  /** How an order ends; null: it lives on. */
+  readonly order: (row: OrderRow) => OrderEnd | null;
+  readonly set: (row: QuoteSetRow) => boolean;
+}
+
 /**
- * What the setting `on_takeover` ends: orders of connections that cancel on disconnect, and of users with a timer. The node's
- * own orders are neither.
+ * What the setting `on_takeover` ends: orders and quote sets of connections that cancel on disconnect, and of users with a
+ * timer. The node's own orders are neither. An entry goes with its set: of it the newest revision counts, whatever the one was
+ * by which the entry came.
  *
- * @returns how an order ends; null: it lives on. As the state is now: timers are read at once.
+ * @returns as the state is now: timers are read at once.
  */
-export function endsAtTakeover({ settings, timers }: ClearingState): (row: OrderRow) => OrderEnd | null {
-  if (settings.on_takeover === 'keep') return () => null;
+export function endsAtTakeover(state: ClearingState): TakeoverEnds {
+  const { settings, timers, markets } = state;
+  if (settings.on_takeover === 'keep') return { order: () => null, set: () => false };
   const users = new Set([...timers].map(({ row }) => row.user));
-  return ({ flags, user }) => {
-    if ((flags & ORDER_FLAG.nodeMade) !== 0) return null;
+  const isEnded = ({ flags, user }: { readonly flags: number; readonly user: UserId }): boolean =>
     // mutant: marks-at-a-takeover
-    return (flags & ORDER_FLAG.cancelOnDisconnect) !== 0 || users.has(user) ? ORDER_END.userRequested : null;
+    (flags & ORDER_FLAG.cancelOnDisconnect) !== 0 || users.has(user);
+  const order = (row: OrderRow): OrderEnd | null => {
+    if ((row.flags & ORDER_FLAG.nodeMade) !== 0) return null;
+    const market = markets[row.marketIndex];
+    // mutant: entries-at-a-takeover
+    const of = row.quoteSet === 0 || market === undefined ? row : setOf(market, row).row;
+    return isEnded(of) ? ORDER_END.userRequested : null;
   };
+  return { order, set: isEnded };
 }

@@ -16,6 +16,7 @@ import type { TimestampNs } from '../core/units.ts';
 import type { Effect } from './effects.ts';
 import type { Handover, Takeover } from './inputs.ts';
 import { endsAtTakeover, placeLeadership } from './leader-marks.ts';
+import { endSets } from './quote-sets.ts';
 import { applyRestarted } from './restart.ts';
 import type { ClearingState } from './state.ts';
 
@@ -29,7 +30,10 @@ export function applyTakeover(state: ClearingState, input: Takeover, nowNs: Time
   assert(epoch === leadership.epoch + 1, `a takeover of epoch ${epoch} does not follow epoch ${leadership.epoch}`);
   // mutant: clean-behind-a-handover
   assert(clean === (leadership.handover !== null), 'a takeover is clean exactly behind a handover');
-  applyRestarted(state, { kind: 'restarted', clean }, nowNs, effects, endsAtTakeover(state));
+  const ends = endsAtTakeover(state);
+  applyRestarted(state, { kind: 'restarted', clean }, nowNs, effects, ends.order);
+  // mutant: set-marks-at-a-takeover
+  endSets(state, nowNs, ends.set);
   placeLeadership(state, { epoch, node, run, oms, mds, handover: null });
 }
 

@@ -98,7 +98,7 @@ function isOfQuoteText(set: RevisionTerms, market: QuoteSetToVerify['market'], b
     quotes.account === set.subAccount &&
     Math.min(quotes.maxTradingFeesRate, FEE_RATE_MAX) === set.maxFeeRate &&
     (quotes.goodUntilNs ?? 0n) === set.goodUntilNs &&
-    (ORDER_FLAG.postOnly | (quotes.isSpot ? ORDER_FLAG.isSpot : 0)) === set.flags
+    (ORDER_FLAG.postOnly | (quotes.isSpot ? ORDER_FLAG.isSpot : 0)) === (set.flags & ~ORDER_FLAG.cancelOnDisconnect)
   );
 }
 

@@ -38,6 +38,8 @@ import type { OrderRow, QuoteSetRow } from './rows.ts';
 import type { ClearingMarket, ClearingState } from './state.ts';
 
 const NO_BYTES = new Uint8Array();
+/** Of a set that is over. */
+const OVER = { isOver: true, sequence: 0 as Sequence, text: '', signatures: NO_BYTES, fills: [] } as const;
 
 export function applyQuoteSet(
   state: ClearingState,
@@ -232,7 +234,22 @@ export function applyQuoteSetEnded(state: ClearingState, market: ClearingMarket,
     leaveForEver(state, must(orderOf(market, sequence), 'entries of a set live'), input);
   market.revisions.delete(slot.row.sequence);
   slot.signed = null;
-  changeSet(state, slot, { ...marked, sequence: 0 as Sequence, text: '', signatures: NO_BYTES, fills: [] });
+  changeSet(state, slot, { ...marked, ...OVER });
+}
+
+/** Sets that go with a leader, behind the ends of their entries: their marks are raised, and nothing of them is needed any more (QTE-09). */
+export function endSets(state: ClearingState, nowNs: TimestampNs, isEnded: (row: QuoteSetRow) => boolean): void {
+  for (const market of state.markets) {
+    for (const slot of market.quoteSets.values()) {
+      const { row } = slot;
+      if (!isEnded(row)) continue;
+      assert(slot.entries.size === 0, 'entries end before their set');
+      if (row.sequence !== 0) market.revisions.delete(row.sequence);
+      slot.signed = null;
+      const markNs = row.markNs > nowNs ? row.markNs : nowNs;
+      changeSet(state, slot, { ...row, ...OVER, markNs });
+    }
+  }
 }
 
 /** The numbers of ids jump at an unclean restart, as sequences do: what was given and not flushed is not given again. */

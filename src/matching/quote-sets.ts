@@ -10,7 +10,16 @@
  * Allocates nothing for a set once the pools have grown, but for the first revision of a name.
  */
 import { ORDER_LIFE_NS, QUOTES_PER_SIDE_MAX } from '../core/limits.ts';
-import { MARKET_STATUS, ORDER_END, ORDER_KIND, QUOTE_CHANGE, SIDE, type Side, TIF } from '../core/order-terms.ts';
+import {
+  MARKET_STATUS,
+  ORDER_END,
+  ORDER_FLAG,
+  ORDER_KIND,
+  QUOTE_CHANGE,
+  SIDE,
+  type Side,
+  TIF,
+} from '../core/order-terms.ts';
 import { NONE } from '../core/pools.ts';
 import { REJECT_CODE, type RejectCode } from '../core/reject.ts';
 import { highWord, isBefore, lowWord } from '../core/time-words.ts';
@@ -185,7 +194,7 @@ export class QuoteSets {
     }
     // mutant: revision-above-mark
     if (!isBefore(set.markHigh, set.markLow, revisionHigh, revisionLow)) return REJECT_CODE.REQUEST_TOO_OLD;
-    const isSameTarget = set.subAccount === command.subAccount && set.flags === command.flags;
+    const isSameTarget = set.subAccount === command.subAccount && isSameExceptHolder(set.flags, command.flags);
     return isSameTarget || book.quoteSets.countResting(set) === 0 ? 0 : REJECT_CODE.INVALID_ORDER;
   }
 
@@ -552,6 +561,11 @@ function isBetter(side: Side, a: number, b: number): boolean {
 
 function tifOf({ goodUntilHigh, goodUntilLow }: QuoteSetCommand): (typeof TIF)['gtc'] | (typeof TIF)['gtd'] {
   return goodUntilHigh === 0 && goodUntilLow === 0 ? TIF.gtc : TIF.gtd;
+}
+
+/** Whether a connection holds the set may change with each revision. */
+function isSameExceptHolder(flags: number, others: number): boolean {
+  return ((flags ^ others) & ~ORDER_FLAG.cancelOnDisconnect) === 0;
 }
 
 function countOf({ bids, asks }: QuoteSetCommand, side: Side): number {

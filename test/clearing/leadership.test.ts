@@ -9,10 +9,12 @@ import { BatchBuffer } from '../../src/clearing/journal-batch.ts';
 import { applyRecord } from '../../src/clearing/records.ts';
 import { type ClearingState, createClearingState } from '../../src/clearing/state.ts';
 import { stateHash, stateLines } from '../../src/clearing/state-hash.ts';
+import type { UserId } from '../../src/core/ids.ts';
 import { ORDER_END, ORDER_FLAG } from '../../src/core/order-terms.ts';
-import type { Sequence } from '../../src/core/units.ts';
+import type { Sequence, TimestampNs } from '../../src/core/units.ts';
 import { ClearingWorld, PlainTables, T0 } from '../support/clearing-world.ts';
 import { ALICE, BOB, CAROL, ETH, USD } from '../support/names.ts';
+import { BID, type ChangeWords, quoteSetApplied } from '../support/quote-inputs.ts';
 
 function takeover(epoch: number, clean: boolean, node = 'a'): Takeover {
   return { kind: 'takeover', epoch, node, run: `${node}-1`, clean, oms: null, mds: null };
@@ -181,6 +183,48 @@ suite('leadership', () => {
         assert.deepEqual(live(world, orders), ['plain', 'ofEndedTimer']);
         assert.equal(world.state.timers.size, 0);
       }
+    });
+
+    test('cancel: quote sets of which a connection holds the newest revision, and of users with a timer, are over, with marks of now (QTE-09)', () => {
+      const { world } = marked('cancel');
+      const apply = (
+        user: UserId,
+        setId: string,
+        slot: number,
+        held: boolean,
+        revisionNs = T0 + 1n,
+        entry = 0,
+      ): void => {
+        const quotes = { user, setId, slot, revisionNs, bids: [[200_000, 5]], asks: [] } as const;
+        const changes: readonly ChangeWords[] =
+          entry === 0 ? [['created', BID, 200_000, 5]] : [['kept', BID, 200_000, 5, entry]];
+        const input = quoteSetApplied({ ...quotes, changes }, world.next());
+        world.send({ ...input, flags: input.flags | (held ? ORDER_FLAG.cancelOnDisconnect : 0) });
+      };
+      const entryOf = (user: UserId, slot: number): number =>
+        [...(world.state.markets[0]?.quoteSets.get(`${user}/${slot}`)?.entries ?? [])][0] ?? 0;
+      apply(ALICE, 'free', 1, false);
+      apply(ALICE, 'held', 2, true);
+      apply(ALICE, 'let-go', 3, true);
+      apply(ALICE, 'let-go', 3, false, T0 + 2n, entryOf(ALICE, 3));
+      apply(ALICE, 'taken', 4, false);
+      apply(ALICE, 'taken', 4, true, T0 + 2n, entryOf(ALICE, 4));
+      apply(BOB, 'timed', 1, false);
+      world.nowNs = (T0 + 50n) as TimestampNs;
+      start(world, takeover(1, false));
+      const sets = [...(world.state.markets[0]?.quoteSets.values() ?? [])].map(({ row, entries }) => [
+        ...[row.setId, row.isOver, row.markNs - T0, entries.size, row.text === ''],
+      ]);
+      assert.deepEqual(sets, [
+        ['free', false, 1n, 1, false],
+        ['held', true, 50n, 0, true],
+        ['let-go', false, 2n, 1, false],
+        ['taken', true, 50n, 0, true],
+        ['timed', true, 50n, 0, true],
+      ]);
+      const tables = new PlainTables();
+      tables.checkpoint(world.state);
+      assert.equal(stateHash(tables.load()), stateHash(world.state));
     });
 
     test('keep, and a restart of one machine with either setting: nothing ends, and no timer is left', () => {

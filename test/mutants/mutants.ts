@@ -154,7 +154,19 @@ const STORAGE: readonly Mutant[] = [
   {
     breaks: 'what goes with a leader is over when another one takes over, where the operator wants it so',
     site: 'marks-at-a-takeover',
-    change: returns('null'),
+    change: swap(/\(flags & ORDER_FLAG\.cancelOnDisconnect\) !== 0/, 'false'),
+    caughtBy: 'test/clearing/leadership',
+  },
+  {
+    breaks: 'at a takeover an entry goes with the newest revision of its set',
+    site: 'entries-at-a-takeover',
+    change: assigns('row'),
+    caughtBy: 'test/clearing/leadership',
+  },
+  {
+    breaks: 'sets that go with a leader have marks of the takeover',
+    site: 'set-marks-at-a-takeover',
+    change: removed,
     caughtBy: 'test/clearing/leadership',
   },
   {

@@ -478,7 +478,10 @@ export class OrderEntry {
     const { requestId, boughtSeen, soldSeen, onlyTakes } = reserved.value;
     this.#sent(requestId);
     reserved.value.set.sentMs = this.#lastSentMs;
-    if (group !== null) group.holdSet(reserved.value.set);
+    const { set } = reserved.value;
+    if (group !== null) group.holdSet(set);
+    // Another leader ends it, if it is to (leader-marks.ts): the connection is not known there.
+    const tied = this.#parts.isCluster === true && set.group !== null ? ORDER_FLAG.cancelOnDisconnect : 0;
     if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed, onlyTakes);
     const at = claimed(publication.claim(ApplyQuoteSet.typeId, bytes, onlyTakes));
     const { setId, revisionNs, goodUntilNs, maxTradingFeesRate, account: subAccount } = quotes;
@@ -487,7 +490,7 @@ export class OrderEntry {
       at,
       {
         ...{ user, setId, marketIndex, revisionNs, goodUntilNs: goodUntilNs ?? NO_TIME, boughtSeen, soldSeen },
-        ...{ maxFeeRate: Math.min(maxTradingFeesRate, FEE_RATE_MAX), subAccount, flags: reserved.value.set.flags },
+        ...{ maxFeeRate: Math.min(maxTradingFeesRate, FEE_RATE_MAX), subAccount, flags: set.flags | tied },
         ...{ protectionGroup: prepared.protectionGroup, onlyTakes, bids, asks, text, signature, signatures },
       },
       { requestId, receivedNs },

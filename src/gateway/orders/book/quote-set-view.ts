@@ -11,6 +11,7 @@ import { must } from '../../../core/assert.ts';
 import { type OrderId, USD, type UserId } from '../../../core/ids.ts';
 import {
   ORDER_END_WORD,
+  ORDER_FLAG,
   type OrderEnd,
   QUOTE_CHANGE,
   type QuoteChangeKind,
@@ -106,7 +107,7 @@ export class QuoteSetView {
     const set = sets.open(event.user, market, event.setId);
     sets.seat(set, event.slot);
     set.subAccount = event.subAccount;
-    set.flags = event.flags;
+    set.flags = targetOf(event);
     const outcome = this.#change(set, market, event);
     set.revisionNs = event.revisionNs;
     if (event.revisionNs > set.markNs) set.markNs = event.revisionNs;
@@ -214,13 +215,18 @@ export class QuoteSetView {
     set.revisionNs = event.revisionNs;
     set.markNs = event.markNs;
     set.subAccount = event.subAccount;
-    set.flags = event.flags;
+    set.flags = targetOf(event);
   }
 
   /** An order of a start, which may be an entry. */
   entryRestored(order: LiveOrder): void {
     this.#parts.sets.ofOrder(order)?.sideOf(order.side).entries.set(order.price, order);
   }
+}
+
+/** Flags that follow from its text: whether a connection holds it is the market's to keep (QTE-09). */
+function targetOf({ flags }: { readonly flags: number }): number {
+  return flags & ~ORDER_FLAG.cancelOnDisconnect;
 }
 
 /** What is kept has the terms of the newest revision. */
