@@ -45,6 +45,7 @@ import {
   QuoteSetApplied,
   QuoteSetEnded,
   QuoteSetRestored,
+  RequestTaken,
   TradeIdsReserved,
   UserChanged,
 } from '../schema/generated/messages.ts';
@@ -163,6 +164,9 @@ export class GatewayActor implements Actor {
         break;
       case QuoteSetApplied.typeId:
         this.#onQuoteSetApplied(v, at);
+        break;
+      case RequestTaken.typeId:
+        gateway.orders.requests.taken(RequestTaken.requestId(v, at), RequestTaken.takenNs(v, at));
         break;
       case QuoteSetEnded.typeId:
         gateway.orders.onQuoteSetEnded(this.#unflushed(readQuoteSetEnded(v, at, this.#users)));

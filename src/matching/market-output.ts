@@ -38,6 +38,7 @@ import {
   QuoteSetChange,
   QuoteSetEnded,
   QuoteSetEntry,
+  RequestTaken,
   TradeIdsReserved,
 } from '../schema/generated/messages.ts';
 import type {
@@ -432,6 +433,8 @@ export class MarketOutput implements MarketEvents {
   quoteSetApplied(command: QuoteSetCommand, set: MarketQuoteSet, changes: QuoteChanges): void {
     assert(changes.first === this.lastSequence + 1, 'the numbers of a market are published without a gap');
     this.lastSequence += changes.sequences;
+    // mutant: taken-of-a-quote-set
+    if (this.takenNs !== 0n) this.#publishTaken(command.requestId);
     const source = must(this.source, 'a set is applied while its command is handled');
     const signedAt = source.at + ApplyQuoteSet.bytes + (command.bids + command.asks) * QuoteSetEntry.bytes;
     const signedBytes = source.bytes - (signedAt - source.at);
@@ -568,6 +571,16 @@ export class MarketOutput implements MarketEvents {
     MarketAck.setRejectCode(v, at, code);
     MarketAck.setIsAdmission(v, at, isAdmission);
     publication.commit();
+  }
+
+  /** What answers a quote set goes to the journal too, which has no place for it. */
+  #publishTaken(requestId: number): void {
+    const publication = this.#to.gateway;
+    const at = publication.claim(RequestTaken.typeId, RequestTaken.bytes);
+    RequestTaken.setRequestId(publication.views, at, requestId);
+    RequestTaken.setTakenNs(publication.views, at, this.takenNs);
+    publication.commit();
+    this.takenNs = 0n;
   }
 
   #writeTaken(v: Views, at: number): void {

@@ -275,6 +275,23 @@ suite('quote sets', () => {
     await put({});
   });
 
+  test('UNS-03: with timing every hop of a set has its time, that of its market too, also of one that only takes away', async () => {
+    const control = await maker.stream('/control?timing=true');
+    for (const words of [{ bids: [[180_000, 1_000]] }, { bids: [[180_000, 500]] }, {}] as Words[]) {
+      control.socket.send(`{"QuoteSetRequest":${bodyOf(maker, words)}}`);
+      const frame = await control.frame();
+      const times = /"timing":\{([^}]*)\}/.exec(frame)?.[1] ?? '';
+      const hops = times.split(',').map((each) => BigInt(each.split(':')[1] ?? 0));
+      assert.equal(hops.length, 5, frame);
+      assert.deepEqual(
+        [...hops],
+        [...hops].sort((a, b) => (a < b ? -1 : 1)),
+        'in their order',
+      );
+    }
+    control.socket.terminate();
+  });
+
   test('QTE-09: of hundreds of sets at once the newest is applied, older ones are superseded, and each is answered once', async () => {
     const control = await maker.stream('/control');
     const count = 400;

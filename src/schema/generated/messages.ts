@@ -3723,6 +3723,52 @@ export const MarketAck = {
   toJson: (v: Views, at: number): unknown => plainJson(MarketAck.read(v, at)),
 } as const;
 
+/** The plain form of RequestTaken. */
+export interface RequestTakenFields {
+  readonly requestId: number;
+  readonly takenNs: TimestampNs;
+}
+
+/**
+ * When the market took up a request that another event than MarketAck answers, if a note asked for that. Comes before the event.
+ */
+export const RequestTaken = {
+  typeId: 25,
+  bytes: 16,
+  requestId: (v: Views, at: number): number => v.f64[at >>> 3] as number,
+  setRequestId: (v: Views, at: number, value: number): void => {
+    v.f64[at >>> 3] = value;
+  },
+  takenNsAt: 8,
+  takenNs: (v: Views, at: number): TimestampNs => v.u64[(at + 8) >>> 3] as TimestampNs,
+  setTakenNs: (v: Views, at: number, value: bigint): void => {
+    v.u64[(at + 8) >>> 3] = value;
+  },
+  takenNsHigh: (v: Views, at: number): number => v.u32[(at + 12) >>> 2] as number,
+  takenNsLow: (v: Views, at: number): number => v.u32[(at + 8) >>> 2] as number,
+  setTakenNsWords: (v: Views, at: number, high: number, low: number): void => {
+    v.u32[(at + 8) >>> 2] = low;
+    v.u32[(at + 12) >>> 2] = high;
+  },
+  read: (v: Views, at: number): RequestTakenFields => ({
+    requestId: v.f64[at >>> 3] as number,
+    takenNs: v.u64[(at + 8) >>> 3] as TimestampNs,
+  }),
+  write: (v: Views, at: number, fields: RequestTakenFields): void => {
+    v.f64[at >>> 3] = fields.requestId;
+    v.u64[(at + 8) >>> 3] = fields.takenNs;
+  },
+  copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
+    copyStruct(from, fromAt, to, toAt, 16),
+  /** Its fields one by one. */
+  hash: (v: Views, at: number, to: FieldSink): void => {
+    to.number(v.f64[at >>> 3] as number);
+    to.nanoseconds(v.u64[(at + 8) >>> 3] as bigint);
+  },
+  /** For logs and debuggers. */
+  toJson: (v: Views, at: number): unknown => plainJson(RequestTaken.read(v, at)),
+} as const;
+
 /** The plain form of ParkedCancelExpired. */
 export interface ParkedCancelExpiredFields {
   readonly timeNs: TimestampNs;
