@@ -254,6 +254,7 @@ export class Gateway implements OrderSink {
       ...{ nowNs, command, groups: orders.protections },
       marketIndexOf: (asset) => registry.definitions.get(asset)?.marketIndex ?? null,
       isOpen: (index) => openMarkets.has(index),
+      settled: (index) => orders.settled(index),
       isKnown: (user) => this.#known.has(user),
     });
   }

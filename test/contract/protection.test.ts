@@ -113,9 +113,24 @@ suite('protection of a market maker', () => {
     assert.equal((await groupOf('m'))?.live_orders, 1);
     assert.equal(toldBy(await maker.send('DELETE', `${PATH}/m`)), '409 PROTECTION_IN_USE');
     assert.equal((await maker.cancel(good)).status, 200);
-    await node.rest();
-    assert.equal((await maker.send('DELETE', `${PATH}/m`)).status, 200);
+    assert.equal((await maker.send('DELETE', `${PATH}/m`)).status, 200, 'right behind the cancel');
   });
+
+  for (const by of ['cancel-all', 'cancel-all?protection_group=m'])
+    test(`a group is removed right behind a ${by} of its orders, which is answered before its market has it (MMP-02)`, async () => {
+      assert.equal((await put(`"group":"m",${LIMITS}`)).status, 200);
+      const one = (): string =>
+        withGroup(maker.createBody({ id: maker.newId(), side: 'Sell', price: 300_000, quantity: 100 }), 'm');
+      for (let round = 0; round < 5; round += 1) {
+        const items = Array.from({ length: 50 }, one).join(',');
+        const batch = await maker.post('/orders/batch-create', `{"orders":[${items}]}`);
+        assert.equal(batch.text.match(/"Received"/g)?.length, 50, batch.text);
+        assert.equal((await maker.send('DELETE', `/orders/${by}`, '')).status, 202);
+        assert.equal(toldBy(await maker.send('DELETE', `${PATH}/m`)).slice(0, 3), '200');
+        assert.equal((await put(`"group":"m",${LIMITS}`)).status, 200);
+      }
+      assert.equal((await maker.send('DELETE', `${PATH}/m`)).status, 200);
+    });
 
   test('a trip takes all members off the book within one match, is published, and freezes until the reset (MMP-03, MMP-04)', async () => {
     assert.equal((await put(`"group":"t",${LIMITS}`)).status, 200);

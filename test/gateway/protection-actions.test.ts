@@ -28,6 +28,8 @@ interface World {
   readonly sent: OperatorCommand[];
   live: number;
   isOpen: boolean;
+  /** What is on its way to markets; null: nothing. */
+  settled: Promise<void> | null;
   /** What clearing answers, when the test says so. */
   answer: (reply: ActionReply) => void;
 }
@@ -40,6 +42,7 @@ function world(): World {
     sent,
     live: 0,
     isOpen: true,
+    settled: null,
     answer: () => undefined,
   };
   const actions = new ProtectionActions({
@@ -52,6 +55,7 @@ function world(): World {
     },
     marketIndexOf: (asset) => (asset === ETH ? 0 : null),
     isOpen: () => made.isOpen,
+    settled: () => made.settled,
     isKnown: (user) => user === ALICE,
     nowNs: () => NOW,
   });
@@ -130,6 +134,28 @@ suite('protection groups at the gateway', () => {
     assert.equal(codeOf(groups.slotFor(OF_GROUP, NOW)), 'MMP_FROZEN', 'the end is of an earlier trip');
     groups.changed(row({ trip: second, endedTrip: second }));
     assert.equal(codeOf(groups.slotFor(OF_GROUP, NOW)), 'ok');
+  });
+
+  test('a removal waits for what was sent before it, and is judged by what came of that (MMP-02)', async () => {
+    for (const left of [0, 1]) {
+      const made = world();
+      made.groups.changed(row());
+      made.live = 1;
+      let settle = (): void => undefined;
+      made.settled = new Promise((resolve) => {
+        settle = resolve;
+      });
+      const removing = made.actions.remove(NAME);
+      assert.equal(made.actions.inFlight, 1);
+      assert.equal(codeOf(made.groups.slotFor(OF_GROUP, NOW)), 'ok', 'meanwhile it takes orders');
+      made.live = left;
+      settle();
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(made.sent.length, left === 0 ? 1 : 0);
+      made.answer(accepted(null) as never);
+      assert.equal(codeOf(await removing), left === 0 ? 'ok' : 'PROTECTION_IN_USE');
+      assert.equal(made.actions.inFlight, 0);
+    }
   });
 
   test('a group that is being removed takes no orders until clearing has answered (MMP-02)', async () => {

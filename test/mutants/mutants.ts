@@ -2894,6 +2894,12 @@ const LEADERSHIP: readonly Mutant[] = [
 
 const QUOTE_SETS: readonly Mutant[] = [
   {
+    breaks: 'a removal of a group waits for what was sent before it (MMP-02)',
+    site: 'protection-behind-its-cancel',
+    change: swap(/settled\(known\.value\.marketIndex\)/, 'null as ReturnType<typeof settled>'),
+    caughtBy: 'test/gateway/protection-actions',
+  },
+  {
     breaks: 'with timing an answer to a quote set has the time of its market (UNS-03)',
     site: 'taken-of-a-quote-set',
     change: condition('false'),

@@ -205,6 +205,7 @@ export class ScriptedOms implements GatewayServices {
     },
     marketIndexOf: (asset) => (asset === MARKET.assetId ? MARKET.marketIndex : null),
     isOpen: () => true,
+    settled: () => null,
     isKnown: () => true,
     nowNs: () => this.nowNs(),
   });

@@ -2,8 +2,8 @@
  * Protection groups of a user (MMP-01): put, removed and reset by clearing, whose rows the gateway has and passes on to the
  * market (gateway.ts), and read from these.
  *
- * A group with orders is not removed: these are counted here, those on their way included, and until clearing has answered
- * the group takes no more (protection-groups.ts). A reset names the last trip that is known here, as clearing may not have its
+ * A group with orders is not removed: these are counted here, those on their way included, once what was sent before is answered and
+ * decided, and until clearing has answered the group takes no more (protection-groups.ts). A reset names the last trip that is known here, as clearing may not have its
  * report yet.
  */
 
@@ -22,7 +22,7 @@ const NO_GROUP: Reject = reject('NOT_FOUND', 'there is no such protection group'
 const NO_USER: Reject = reject('INSUFFICIENT_INVENTORY', 'a protection group needs a user who owns something');
 const IN_USE: Reject = reject('PROTECTION_IN_USE', 'orders of the group are live or have undecided fills', 'group');
 const BUSY: Reject = reject('SERVICE_UNAVAILABLE', 'too many actions wait for clearing, try again');
-/** Commands that wait for clearing at a time. */
+/** Requests that wait for clearing or a market at a time. */
 const UNANSWERED_MAX = 256;
 
 /** A group as its user sees it. */
@@ -40,6 +40,8 @@ interface ProtectionActionParts {
   readonly marketIndexOf: (asset: AssetId) => number | null;
   /** Whether the market takes orders: changes of groups reach it only then (gateway.ts). */
   readonly isOpen: (marketIndex: number) => boolean;
+  /** When all that was sent to markets until now has come to its end in this one; null: it has. */
+  readonly settled: (marketIndex: number) => Promise<void> | null;
   /** Whether clearing has a row of the user. */
   readonly isKnown: (user: UserId) => boolean;
   readonly nowNs: () => TimestampNs;
@@ -60,7 +62,7 @@ export class ProtectionActions {
     this.#parts = parts;
   }
 
-  /** Commands without an answer. */
+  /** Requests without an answer. */
   get inFlight(): number {
     return this.#unanswered;
   }
@@ -83,7 +85,13 @@ export class ProtectionActions {
 
   /** MARKET_NOT_FOUND, NOT_FOUND, MMP_FROZEN, PROTECTION_IN_USE, SERVICE_UNAVAILABLE. */
   async remove(name: GroupName): Promise<Outcome<null>> {
-    const { groups, nowNs } = this.#parts;
+    const { groups, nowNs, settled } = this.#parts;
+    const known = this.#findOpen(name);
+    if (!known.ok) return known;
+    // The cancel of its last orders may be on its way, and clearing may not have it yet.
+    // mutant: protection-behind-its-cancel
+    const waits = settled(known.value.marketIndex);
+    if (waits !== null) await this.#waited(waits);
     const found = this.#findOpen(name);
     if (!found.ok) return found;
     const row = found.value;
@@ -139,10 +147,20 @@ export class ProtectionActions {
     };
   }
 
+  /** One that cannot wait is judged as things are. */
+  async #waited(settled: Promise<void>): Promise<void> {
+    if (this.#unanswered >= UNANSWERED_MAX) return;
+    await this.#counted(settled);
+  }
+
   async #send(command: OperatorCommand): Promise<ActionReply> {
     if (this.#unanswered >= UNANSWERED_MAX) return rejected(BUSY);
+    return this.#counted(this.#parts.command(command));
+  }
+
+  #counted<T>(waited: Promise<T>): Promise<T> {
     this.#unanswered += 1;
-    return this.#parts.command(command).finally(() => {
+    return waited.finally(() => {
       this.#unanswered -= 1;
     });
   }

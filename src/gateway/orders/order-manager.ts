@@ -372,6 +372,18 @@ export class OrderManager {
     this.#quotes.restored(this.#markets.at(event.marketIndex), event);
   }
 
+  /**
+   * @returns null: nothing is on its way to a market, and this one is decided; else when all that was sent until now is answered, and what
+   *   came of it in this market decided and flushed.
+   */
+  settled(marketIndex: number): Promise<void> | null {
+    const market = this.#markets.at(marketIndex);
+    if (this.#pending.count === 0 && market.seenSequence <= market.decidedSequence) return null;
+    return new Promise((resolve) => {
+      this.#pending.whenAnswered(() => this.#pending.whenDecided(market, market.seenSequence, resolve));
+    });
+  }
+
   /** Every order of a start is in memory. */
   onAllRestored(): void {
     this.margin.onRestored();

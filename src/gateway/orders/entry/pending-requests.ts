@@ -120,6 +120,8 @@ export class PendingRequests {
   #unanswered = 0;
   #waitingCount = 0;
   #lastId = 0;
+  /** Called when every request up to an id is answered, in the order of their ids. */
+  readonly #awaited: { readonly through: number; readonly answered: () => void }[] = [];
 
   /** Requests in the table. */
   get count(): number {
@@ -199,7 +201,22 @@ export class PendingRequests {
   take(requestId: number): Request {
     const request = must(this.#pending.get(requestId), 'the market answers a request once');
     this.#pending.delete(requestId);
+    if (this.#awaited.length > 0) this.#tellAwaited();
     return request;
+  }
+
+  /** @param answered called once, when the markets have answered all that was sent until now; at once if they have. */
+  whenAnswered(answered: () => void): void {
+    if (this.#pending.size === 0) answered();
+    else this.#awaited.push({ through: this.#lastId, answered });
+  }
+
+  #tellAwaited(): void {
+    const [oldest = Number.POSITIVE_INFINITY] = this.#pending.keys();
+    for (let first = this.#awaited[0]; first !== undefined && first.through < oldest; first = this.#awaited[0]) {
+      this.#awaited.shift();
+      first.answered();
+    }
   }
 
   answer(request: SentRequest, answer: ActionAnswer): void {
