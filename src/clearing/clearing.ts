@@ -61,7 +61,7 @@ import { applyBackstopStep } from './liquidation/backstop.ts';
 import { applyAccountCleared, applyLiquidationStep, applyNodeOrderRefused } from './liquidation/rounds.ts';
 import { applyRelease, takeMarketInput } from './market-inputs.ts';
 import { keptSignedText, recordVerdict } from './orders.ts';
-import { recordFacts } from './outcome-facts.ts';
+import { operatorFact, recordFacts } from './outcome-facts.ts';
 import { flushChangedPositions } from './positions.ts';
 import { applyDeleteProtection, applyPutProtection, applyResetProtection } from './protections.ts';
 import { applySetPrices } from './registry/prices.ts';
@@ -423,8 +423,10 @@ function applyNodeInput(
     case 'nodeOrderRefused':
       applyNodeOrderRefused(state, input);
       return accepted({});
-    case 'clockMoved':
     case 'operatorCall':
+      state.outcomes?.fact(operatorFact(input));
+      return accepted({});
+    case 'clockMoved':
       return accepted({});
     default:
       return unreachable(input);

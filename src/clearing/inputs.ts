@@ -177,7 +177,7 @@ export interface MemberChange {
 }
 
 /** A call of an operator has changed something: journaled behind the change, for those who read the journal (LDG-03). Changes nothing. */
-interface OperatorCall extends FromNode {
+export interface OperatorCall extends FromNode {
   readonly kind: 'operatorCall';
   readonly by: string;
   readonly method: string;

@@ -8,6 +8,7 @@ import { multisigConfig } from '../codec/multisig.ts';
 import { must } from '../core/assert.ts';
 import { format18 } from '../core/decimal.ts';
 import type { Effect, LiquidationChanged, RegistryChanged } from './effects.ts';
+import type { OperatorCall } from './inputs.ts';
 import type { OutcomeRecorder } from './outcomes.ts';
 import { assetView } from './registry/registry-assets.ts';
 import { publicConfig } from './registry/registry-config.ts';
@@ -146,6 +147,16 @@ function signersFact(row: SignerConfigRow, configNonce: number): Fact {
 function subAccountFact({ user, subAccount, kind, name, asset }: SubAccountRow): Fact {
   const of = { sub_account: subAccount, account_type: kind, name };
   return { kind: 'account', user, event: 'sub_account', ...of, ...(asset === null ? {} : { asset }) };
+}
+
+/** A call of an operator: by whom, and what it changed (LDG-03). */
+export function operatorFact({ by, method, path, changes }: OperatorCall): Fact {
+  const members = changes.map(
+    ({ member, before, after }) =>
+      `{"member":${JSON.stringify(member)},"before":${before ?? 'null'},"after":${after ?? 'null'}}`,
+  );
+  const value = `{"by":${JSON.stringify(by)},"changes":[${members.join(',')}]}`;
+  return { kind: 'config', table: 'operator_call', key: `${method} ${path}`, value };
 }
 
 function configFact({ change }: RegistryChanged): Fact {

@@ -354,7 +354,11 @@ const PRICES_MEMBERS: readonly RowMember[] = [
 ];
 
 const CONFIG_MEMBERS: readonly RowMember[] = [
-  always('table', 'id', 'What was configured: asset, market, or the kind of another operator object.'),
+  always(
+    'table',
+    'id',
+    'What was configured: asset, market, or the kind of another operator object; operator_call for who called what.',
+  ),
   always('key', 'id', 'Which one.'),
   maybe('value', 'json', 'All of it from here on, without addresses of providers; absent when it was removed.'),
 ];

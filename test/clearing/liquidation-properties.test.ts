@@ -11,6 +11,7 @@ import { PlainTables } from '../support/clearing-world.ts';
 import { LiquidationPlayer } from '../support/liquidation-player.ts';
 import { type LiquidationStep, liquidationStep } from '../support/liquidation-steps.ts';
 import { propertyParameters } from '../support/property.ts';
+import { assertMirrored } from '../support/row-mirror.ts';
 
 const PARAMETERS = { ...propertyParameters(60), includeErrorInReport: true };
 const days = fc.array(liquidationStep, { minLength: 20, maxLength: 140, size: '+1' });
@@ -58,6 +59,7 @@ suite('random days with liquidations', () => {
           state = loaded;
         });
         assert.deepEqual([...stateLines(state)], [...stateLines(world.state)]);
+        assertMirrored(world.journal, world.rowLog.outcomes, 1 + Math.min(...cuts));
       }),
       PARAMETERS,
     );

@@ -22,6 +22,8 @@ import { MARKET_STATUS, ORDER_END_WORD, ROLLBACK_REASON_WORD } from '../../src/c
 import type { TimestampNs } from '../../src/core/units.ts';
 import { liftedLimits } from '../support/lifted-limits.ts';
 import { createRequest } from '../support/order-fixture.ts';
+import { RowLedger } from '../support/row-ledger.ts';
+import { RowMirror } from '../support/row-mirror.ts';
 import { prepareMarkets } from '../support/simulated-markets.ts';
 import { SIMULATION_START_NS, SimulatedNode } from '../support/simulated-node.ts';
 import { SeededRandom } from '../support/simulation.ts';
@@ -41,6 +43,8 @@ import type { LifeOptions, Script, ScriptEvent } from './script.ts';
 import { PROVIDERS, prepareVaults, VAULTS } from './vaults.ts';
 
 const BATCH_RECORDS_MAX = 64;
+/** Of the ledger that is loaded again and again. */
+const BATCHES_PER_LOAD = 37;
 /** Of the ids that a life used, those that are sent again after it. */
 const SENT_AGAIN = 5;
 /** More than what 10 lots at a price of 10 USD, the minimum notional, hold with a fee. */
@@ -86,6 +90,9 @@ export class Player {
   readonly #seed: number;
   readonly #forged = new Set<string>();
   readonly #shadow: ClearingState = loadState([]);
+  /** The rows of the shadow (EXP-00), and a ledger that is loaded from its tables now and then. */
+  readonly #rows = new RowLedger();
+  readonly #mirror = new RowMirror(BATCHES_PER_LOAD);
   readonly #protections = new ProtectionWatch();
   #shadowed = 0;
   /** `market trade` of this life. */
@@ -379,7 +386,9 @@ export class Player {
       const effects: Effect[] = [];
       const batch = decodeBatch(record.payload);
       for (const input of batch.inputs) this.#protections.follow(input);
+      this.#rows.begin(this.#shadow);
       applyBatch(this.#shadow, batch, effects);
+      this.#mirror.apply(decodeBatch(record.payload), this.#rows.check(this.#shadow, batch.timeNs));
       this.#book.noted(batch, effects);
       for (const effect of effects) this.#noteEffect(effect, this.#confirmed);
       for (const input of batch.inputs) {

@@ -19,7 +19,7 @@
 import { add18, mulDivCeil, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { must } from '../../core/assert.ts';
 import { parseDecimal18 } from '../../core/decimal.ts';
-import type { AssetId, ChainId } from '../../core/ids.ts';
+import { type AssetId, type ChainId, compareAssetIds } from '../../core/ids.ts';
 import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { type Amount18, ONE_18, ZERO_18 } from '../../core/units.ts';
 import { balanceSlot, SPOT_ACCOUNT, setOwned, totalsOf } from '../balances.ts';
@@ -232,7 +232,7 @@ function shortPools(state: ClearingState): readonly ShortPool[] {
   for (const { asset, rebalancingPool } of state.totals.values()) {
     if (rebalancingPool < 0n) short.push({ asset, missing: subtract18(ZERO_18, rebalancingPool) });
   }
-  return short;
+  return short.sort((a, b) => compareAssetIds(a.asset, b.asset));
 }
 
 /** Fills them from what the fee account owns, then from the capital of the backstop: part of a start (MON-03). */

@@ -404,6 +404,8 @@ export function applyVaultCheckpoint(
       row.nonce === counterOf(state, row.user, chainId) &&
       !isApprovalStopped(state, row.asset, chainId),
   );
+  // In a map users are in the order in which they came, which a restart does not keep.
+  filled.sort(({ row: a }, { row: b }) => a.sequence - b.sequence || a.nonce - b.nonce);
   const epochHash = state.sha256(new TextEncoder().encode(`checkpoint/${chainId}/${nowNs}`));
   const validUntil = Math.max(Number(nowNs / SECOND_NS), blockTime) + Number(chain['approval_validity_s']);
   let count = 0;

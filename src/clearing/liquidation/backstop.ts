@@ -18,7 +18,7 @@
 import { add18, mulDivFloor, smaller, subtract18 } from '../../core/arithmetic.ts';
 import { assert } from '../../core/assert.ts';
 import { parseDecimal18 } from '../../core/decimal.ts';
-import { type AssetId, USD } from '../../core/ids.ts';
+import { type AssetId, compareAssetIds, USD } from '../../core/ids.ts';
 import { LEDGER_ENTRY } from '../../core/ledger-entries.ts';
 import { AMOUNT18_MAX } from '../../core/limits.ts';
 import { SIDE } from '../../core/order-terms.ts';
@@ -282,7 +282,8 @@ function close(state: ClearingState, { row, account, holdings, nowNs }: Work, ef
   const posted = giveCredit(state, account, (usd < 0n ? -usd : 0n) as Amount18);
   const left = foldedUsd(account);
   state.outcomes?.cause(LEDGER_ENTRY.backstopClose, '');
-  for (const slot of account.positions.values()) {
+  // In numeric order: in a map they are in the order in which they came, which a restart does not keep.
+  for (const slot of [...account.positions.values()].sort((a, b) => compareAssetIds(a.asset, b.asset))) {
     if (!isOpen(slot.legs)) continue;
     setLegs(state, slot, NO_LEGS);
     effects.push({ kind: 'positionCleared', user, subAccount, asset: slot.asset, timeNs: nowNs });

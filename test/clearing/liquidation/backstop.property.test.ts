@@ -12,6 +12,7 @@ import { marginSumsOf } from '../../../src/clearing/account-margin.ts';
 import { applyBatch } from '../../../src/clearing/clearing.ts';
 import { accountOfRow, capitalOf, liveRows } from '../../../src/clearing/liquidation/backstop-capital.ts';
 import { holdingsOf, isPriced, isUpdated } from '../../../src/clearing/liquidation/backstop-holdings.ts';
+import { OutcomeRecorder } from '../../../src/clearing/outcomes.ts';
 import type { BackstopRow } from '../../../src/clearing/rows.ts';
 import type { ClearingState } from '../../../src/clearing/state.ts';
 import { stateHash } from '../../../src/clearing/state-hash.ts';
@@ -22,6 +23,7 @@ import { effectsOf, PlainTables, user } from '../../support/clearing-world.ts';
 import { ALICE, BOB, BTC, CAROL, ETH, USD } from '../../support/names.ts';
 
 import { propertyParameters, storyOf } from '../../support/property.ts';
+import { rowsOf } from '../../support/row-mirror.ts';
 
 const PARAMETERS = propertyParameters(40);
 const USERS = [ALICE, BOB, CAROL, user('d4'), user('e5')];
@@ -170,7 +172,14 @@ function reload(story: Story): void {
 
 function compare({ world, twin, journaled }: Story): void {
   if (twin === null) return;
-  for (const batch of world.journal.slice(journaled)) applyBatch(twin, batch, []);
+  const recorder = new OutcomeRecorder();
+  twin.outcomes = recorder;
+  for (const [at, batch] of world.journal.slice(journaled).entries()) {
+    applyBatch(twin, batch, []);
+    const recorded = must(world.rowLog.outcomes[journaled + at], 'the rows of every batch are read');
+    assert.deepEqual(rowsOf(recorder.bytes), rowsOf(recorded), 'the same batches give the same rows (EXP-00)');
+  }
+  twin.outcomes = null;
   assert.equal(stateHash(twin), stateHash(world.state), 'the same batches give the same state');
 }
 
