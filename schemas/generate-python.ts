@@ -34,6 +34,7 @@ import {
   WITHDRAWAL_CANCEL,
   WITHDRAWAL_QUEUE,
 } from '../src/codec/shapes/account-shapes.ts';
+import { LEDGER_PAGE } from '../src/codec/shapes/ledger-shapes.ts';
 import {
   BBO_FRAME,
   DEPTH,
@@ -116,7 +117,7 @@ const REPLIES: readonly TSchema[] = [
     AT_RISK,
     PROTECTIONS,
   ],
-  ...[ORDER_PAGE, USER_ORDER_PAGE, USER_TRADE_PAGE, POSITION_PAGE, CLOSE_ALL_PREVIEW],
+  ...[ORDER_PAGE, USER_ORDER_PAGE, USER_TRADE_PAGE, POSITION_PAGE, CLOSE_ALL_PREVIEW, LEDGER_PAGE],
   ...[INVENTORY, MARGIN, SOLVENCY, SIMULATION, AT_RISK],
   ...[NEXT_NONCES, RENAMED, titled(WITHDRAWAL_QUEUE['items'] as TSchema, 'QueuedWithdrawal')],
   titled(SETTLEMENT_APPROVAL, 'SettlementApproval'),

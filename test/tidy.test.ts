@@ -92,7 +92,7 @@ const OTHER_SHELLS: readonly string[] = [
 const IMPURE_WORDS =
   /\bDate\.now\b|\bnew Date\b|\bMath\.random\b|\bperformance\.now\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bconsole\./;
 const JSON_PARSE_ALLOWED =
-  /^src\/(schema\/plain-values|runtime\/(?:version|bundle|source-stack)|client\/|cli\/|load\/figures|node\/|operator\/operator-tokens|tools\/|cluster\/(?:replicator|replicator-actor|replica-feed|market-data-publisher|cluster-admin|stream-log|server-fitness|truncation)\.ts$|clearing\/registry\/|chain\/)/;
+  /^src\/(schema\/plain-values|runtime\/(?:version|bundle|source-stack)|client\/|cli\/|load\/figures|node\/|operator\/operator-tokens|tools\/|cluster\/(?:replicator|replicator-actor|replica-feed|market-data-publisher|cluster-admin|stream-log|server-fitness|truncation)\.ts$|clearing\/registry\/|chain\/|evidence\/ledger-pages)/;
 
 /** Half of them are the SDK's or those of FlatBuffers tables, which are public. Lower it with the number; never raise it. */
 const NAMES_TWICE_MAX = 28;

@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   balances: async () => (await import('./read-commands.ts')).balancesCommand,
   orders: async () => (await import('./read-commands.ts')).ordersCommand,
   trades: async () => (await import('./read-commands.ts')).tradesCommand,
+  ledger: async () => (await import('./read-commands.ts')).ledgerCommand,
   positions: async () => (await import('./read-commands.ts')).positionsCommand,
   sessions: async () => (await import('./read-commands.ts')).sessionsCommand,
   withdraw: async () => (await import('./withdraw-command.ts')).withdrawCommand,

@@ -1,13 +1,15 @@
 /**
- * What a user has and what markets do, as tables or as JSON: `ringbook balances`, `orders`, `trades`, `positions`, `sessions`,
- * `markets`, `klines`.
+ * What a user has and what markets do, as tables or as JSON: `ringbook balances`, `orders`, `trades`, `ledger`, `positions`,
+ * `sessions`, `markets`, `klines`.
  *
  * Those of a user log in with a session that only reads, and end it: nothing that they do could change anything.
  */
 import { type ClientOptions, RingbookClient } from '../client/client.ts';
+import type { LedgerPage, LedgerQuery, LedgerRow } from '../client/ledger.ts';
 import type { Market, OrderRecord, Page } from '../client/replies.ts';
 import type { UserOrderQuery } from '../client/user-reads.ts';
 import { formatRaw } from '../core/decimal.ts';
+import { parseIsoTime } from '../tools/iso-time.ts';
 import {
   ADDRESS_HELP,
   ADDRESS_OPTIONS,
@@ -29,6 +31,10 @@ const OPTIONS = {
   status: { type: 'string' },
   interval: { type: 'string', default: '1m' },
   end: { type: 'string' },
+  kind: { type: 'string' },
+  account: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
 } as const;
 
 type Values = ReturnType<typeof parseOptions<typeof OPTIONS>>['values'];
@@ -62,6 +68,10 @@ const OPTION_HELP = {
   status: '  --status STATUS    closed, completed, cancelled, expired, rejected, pending, partial or open\n',
   interval: '  --interval I       like 30S, 1m, 4h, 1D   (default 1m)\n',
   end: '  --end ID           end this session, and its streams, and list what is left\n',
+  kind: '  --kind KIND        like trade, trading_fee, deposit, withdrawal, transfer\n',
+  account: '  --account N        rows of one sub-account\n',
+  from: '  --from TIME        from a UTC day or time on, like 2026-11-29 or 2026-11-29T09:41:26Z\n',
+  to: '  --to TIME          before it\n',
 } as const;
 type OptionName = keyof typeof OPTION_HELP;
 
@@ -258,6 +268,70 @@ export const tradesCommand: Command = commandOf({
     return { rows, titles, cells, right: [3, 4, 5, 7, 8] };
   },
 });
+
+export const ledgerCommand: Command = commandOf({
+  name: 'ledger',
+  summary: 'show every change of your balances',
+  usage: ' [ASSET]',
+  about:
+    'Every change of your balances, of one asset or of all, newest first, with the balance after it. The legs of a position are balances of their own.',
+  options: ['kind', 'account', 'from', 'to', 'limit'],
+  example: 'ledger USD --from 2026-11-29 --as a',
+  isPrivate: true,
+  market: 'optional',
+  async read(client, values, asset) {
+    const limit = limitOf(values);
+    const nameOf = await namesOf(client);
+    const rows = await ledgerRows(client, limit, {
+      ...(asset === undefined ? {} : { asset }),
+      ...(values.kind === undefined ? {} : { kind: values.kind }),
+      ...accountOf(values),
+      ...timesOf(values),
+    });
+    const cells = rows.map((row) => [
+      timeText(row.timestampNs),
+      String(row.subAccount),
+      row.leg === null ? nameOf(row.asset) : `${nameOf(row.asset)} of ${nameOf(row.leg)}`,
+      row.kind,
+      row.amount,
+      row.balanceAfter,
+      row.reference ?? '-',
+    ]);
+    const titles = ['time', 'account', 'balance', 'kind', 'amount', 'after', 'reference'];
+    return { rows, titles, cells, right: [1, 4, 5] };
+  },
+});
+
+/** Pages until there are as many rows as wanted, or no more: a page may have fewer than its limit. */
+async function ledgerRows(client: RingbookClient, limit: number, query: LedgerQuery): Promise<readonly LedgerRow[]> {
+  const rows: LedgerRow[] = [];
+  for (let before: number | null | undefined; before !== null && rows.length < limit; ) {
+    const place = before === undefined ? {} : { before };
+    const page: LedgerPage = await client.ledger({ ...query, ...place, limit: limit - rows.length });
+    rows.push(...page.rows);
+    before = page.nextBefore;
+  }
+  return rows;
+}
+
+function accountOf({ account }: Values): Pick<LedgerQuery, 'subAccount'> {
+  if (account === undefined) return {};
+  if (!/^[0-9]{1,3}$/.test(account)) throw usageError(`--account takes the number of a sub-account, not "${account}"`);
+  return { subAccount: Number(account) };
+}
+
+/** `--to` is exclusive, the service's `end_time` is not. */
+function timesOf({ from, to }: Values): Pick<LedgerQuery, 'startNs' | 'endNs'> {
+  const timeOf = (text: string, option: string): bigint => {
+    const timeNs = parseIsoTime(text);
+    if (timeNs === null) throw usageError(`${option} takes a UTC day or time like 2026-11-29T09:41:26Z, not "${text}"`);
+    return timeNs;
+  };
+  return {
+    ...(from === undefined ? {} : { startNs: timeOf(from, '--from') }),
+    ...(to === undefined ? {} : { endNs: timeOf(to, '--to') - 1n }),
+  };
+}
 
 export const positionsCommand: Command = commandOf({
   name: 'positions',

@@ -35,6 +35,7 @@ import {
   type SocketTarget,
 } from './http-transport.ts';
 import type { SigningKey } from './keys.ts';
+import { type LedgerPage, type LedgerQuery, ledgerMembers, readLedgerPage } from './ledger.ts';
 import { Lifetime } from './lifetime.ts';
 import {
   type Limits,
@@ -597,6 +598,17 @@ export class RingbookClient {
   async trades(query: PageQuery = {}): Promise<Page<UserTrade>> {
     const path = `/trades/user/${this.userId}${queryText(query)}`;
     return readPage(await this.#protected({ method: 'GET', path }), 'trades', readUserTrade);
+  }
+
+  /**
+   * Every change of the user's balances, newest first. Also in a session that only reads.
+   *
+   * @throws RingbookError NOT_FOUND where the venue keeps no row log.
+   */
+  async ledger(query: LedgerQuery = {}): Promise<LedgerPage> {
+    const asset = query.asset === undefined ? undefined : await this.assets.idOf(query.asset);
+    const path = `/account/ledger/${this.userId}${queryText(ledgerMembers(query, asset))}`;
+    return readLedgerPage(await this.#protected({ method: 'GET', path }));
   }
 
   async inventory(): Promise<Inventory> {

@@ -57,6 +57,7 @@ export type * from './errors.ts';
 export type * from './event-stream.ts';
 export type * from './http-transport.ts';
 export type * from './keys.ts';
+export type * from './ledger.ts';
 export type * from './limits.ts';
 export type * from './live-book.ts';
 export type * from './local-book.ts';

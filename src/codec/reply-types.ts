@@ -291,6 +291,37 @@ export interface PositionBasis {
   readonly unrealizedPnl: string | null;
 }
 
+/** A change of one balance (LDG-01). Decimal strings. */
+export interface LedgerRow {
+  /** The number of the row among all rows of the user in the row log: ledger rows are some of them. */
+  readonly n: number;
+  /** The journal record that decided it. */
+  readonly sequence: number;
+  /** The time of that record. */
+  readonly timestampNs: bigint;
+  readonly subAccount: number;
+  /** `0` for USD. */
+  readonly asset: string;
+  /** The market whose position has this leg; null for a spot balance. */
+  readonly leg: string | null;
+  /** Why it changed, like `trade`, `trading_fee`, `deposit`. */
+  readonly kind: string;
+  /** Signed. */
+  readonly amount: string;
+  /** Locks included, signed. */
+  readonly balanceAfter: string;
+  readonly reference: string | null;
+}
+
+/** Newest first. */
+export interface LedgerPage {
+  readonly rows: readonly LedgerRow[];
+  readonly limit: number;
+  readonly hasNextPage: boolean;
+  /** `before` of the next page, which may be empty; null at the oldest row that is kept. */
+  readonly nextBefore: number | null;
+}
+
 /** What a sub-account was called, by its given or its default name, and is called now. */
 export interface Renaming {
   readonly oldName: string;

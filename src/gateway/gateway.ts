@@ -122,7 +122,7 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   >;
   readonly queries: Pick<
     OrderQueries,
-    'accountName' | 'accountNames' | 'inventory' | 'order' | 'orderPage' | 'positionBasis' | 'tradePage'
+    'accountName' | 'accountNames' | 'inventory' | 'ledgerPage' | 'order' | 'orderPage' | 'positionBasis' | 'tradePage'
   >;
   readonly registry: Pick<
     RegistryCache,

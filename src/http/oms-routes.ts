@@ -13,6 +13,7 @@ import { ACTION_ROUTES } from './action-routes.ts';
 import { TRADE_PAGE_PATTERNS } from './api/api-documents.ts';
 import { DOCUMENT_FILES, DOCUMENT_ROUTES } from './api/document-routes.ts';
 import { LEADER_ROUTE, leaderText } from './leader-route.ts';
+import { LEDGER_ROUTE } from './ledger-route.ts';
 import { loginRoutes } from './login-routes.ts';
 import { MARGIN_ROUTES } from './margin-routes.ts';
 import { type GatewayRoute, nothing, publicRoute, type RouteKit, sessionRoute } from './oms-kit.ts';
@@ -164,6 +165,7 @@ export const OMS_ROUTES: readonly GatewayRoute[] = [
   ...CANCEL_ROUTES,
   ...ORDER_READ_ROUTES,
   ...ACCOUNT_ROUTES,
+  LEDGER_ROUTE,
   ...PROTECTION_ROUTES,
   ...MARGIN_ROUTES,
   ...REGISTRY_ROUTES,

@@ -44,3 +44,24 @@ export function subAccountsOf(query: Query): Outcome<readonly number[] | null> {
   if (texts.length > SUB_ACCOUNTS_MAX || !texts.every(isSubAccount)) return rejected(BAD_SUB_ACCOUNT);
   return accepted(texts.length === 0 ? null : [...new Set(texts.map(Number))]);
 }
+
+/** One `sub_account`; null for all. */
+export function oneAccountOf(query: Query): Outcome<readonly number[] | null> {
+  const given = query.one('sub_account');
+  if (!given.ok) return given;
+  if (given.value === null) return accepted(null);
+  if (isSubAccount(given.value)) return accepted([Number(given.value)]);
+  return rejected(reject('INVALID_REQUEST', 'sub_account is a number from 0 to 255', 'sub_account'));
+}
+
+/** `start_time` and `end_time`, inclusive; each null for any. */
+export function timesOf(query: Query): Outcome<{ readonly fromNs: bigint | null; readonly toNs: bigint | null }> {
+  const from = query.time('start_time');
+  if (!from.ok) return from;
+  const to = query.time('end_time');
+  if (!to.ok) return to;
+  if (from.value !== null && to.value !== null && from.value > to.value) {
+    return rejected(reject('INVALID_REQUEST', 'start_time is above end_time', 'start_time'));
+  }
+  return accepted({ fromNs: from.value, toNs: to.value });
+}

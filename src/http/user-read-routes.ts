@@ -9,7 +9,6 @@ import { pageEnvelope } from '../codec/pages.ts';
 import { ACCOUNT_NAMES, POSITION_BASIS } from '../codec/shapes/account-shapes.ts';
 import { USER_ORDER_PAGE, USER_TRADE_PAGE } from '../codec/shapes/order-reply-shapes.ts';
 import type { AssetId } from '../core/ids.ts';
-import { SUB_ACCOUNTS_MAX } from '../core/limits.ts';
 import { ORDER_STATUSES, type OrderStatus, SIDE, type Side } from '../core/order-terms.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
 import { reject } from '../core/reject.ts';
@@ -20,7 +19,7 @@ import { ONE_ACCOUNT_QUERY, USER_PAGE_QUERIES } from './api/query-docs.ts';
 import { loginRoutes } from './login-routes.ts';
 import { answer, type GatewayRoute, nothing, type RouteKit, sessionRoute } from './oms-kit.ts';
 import type { OmsSession } from './oms-session.ts';
-import { marketIn, pageAt } from './path-values.ts';
+import { marketIn, oneAccountOf, pageAt, timesOf } from './path-values.ts';
 import type { PageWindow, Query } from './query.ts';
 import type { HttpCall } from './uws-http.ts';
 
@@ -73,7 +72,6 @@ const TRADE_STATUSES: ReadonlyMap<string, boolean> = new Map([
   ['pending', false],
   ['rollbacked', false],
 ]);
-const SUB_ACCOUNT_FORM = /^(?:0|[1-9][0-9]{0,2})$/;
 
 /** Your orders and trades, of all markets or of one. */
 function userPages(isOneMarket: boolean): readonly GatewayRoute[] {
@@ -226,32 +224,14 @@ function filteredPageOf(
 ): Outcome<FilteredPage> {
   const page = pageAt(query);
   if (!page.ok) return page;
-  const from = query.time('start_time');
-  if (!from.ok) return from;
-  const to = query.time('end_time');
-  if (!to.ok) return to;
-  if (from.value !== null && to.value !== null && from.value > to.value) {
-    return rejected(reject('INVALID_REQUEST', 'start_time is above end_time', 'start_time'));
-  }
+  const times = timesOf(query);
+  if (!times.ok) return times;
   const side = wordOf(query, 'side', SIDES);
   if (!side.ok) return side;
   const subAccounts = oneAccountOf(query);
   if (!subAccounts.ok) return subAccounts;
-  const filter = { fromNs: from.value, toNs: to.value, side: side.value, statuses };
+  const filter = { ...times.value, side: side.value, statuses };
   return accepted({ ...page.value, filter, subAccounts: subAccounts.value, isEmpty });
-}
-
-/** @returns null for all. */
-function oneAccountOf(query: Query): Outcome<readonly number[] | null> {
-  const given = query.one('sub_account');
-  if (!given.ok) return given;
-  if (given.value === null) return accepted(null);
-  if (isSubAccount(given.value)) return accepted([Number(given.value)]);
-  return rejected(reject('INVALID_REQUEST', 'sub_account is a number from 0 to 255', 'sub_account'));
-}
-
-function isSubAccount(text: string): boolean {
-  return SUB_ACCOUNT_FORM.test(text) && Number(text) < SUB_ACCOUNTS_MAX;
 }
 
 /** A member that is one of these words, in any case; null without it. */

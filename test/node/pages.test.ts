@@ -21,7 +21,7 @@ async function nextTurns(count: number): Promise<undefined> {
 }
 
 suite('page queries', () => {
-  const fixture = new PageQueue({ read: async () => accepted(EMPTY), basis: NO_BASIS });
+  const fixture = new PageQueue({ read: async () => accepted(EMPTY), basis: NO_BASIS, ledger: NO_BASIS });
   const planOf = (count: number, made: (row: number) => void): PagePlan<string> => ({
     request: {
       kind: 'trades',
@@ -42,7 +42,7 @@ suite('page queries', () => {
   });
 
   test('pages of users without funds have a part of the capacity, and users with funds the rest', async () => {
-    const waiting = new PageQueue({ read: () => new Promise(() => undefined), basis: NO_BASIS });
+    const waiting = new PageQueue({ read: () => new Promise(() => undefined), basis: NO_BASIS, ledger: NO_BASIS });
     let users = 0;
     const request = (isPublic: boolean): Promise<unknown> => {
       users += 1;
@@ -118,6 +118,7 @@ suite('page queries', () => {
         return accepted(EMPTY);
       },
       basis: NO_BASIS,
+      ledger: NO_BASIS,
     });
     let [plans, answers, released] = [0, 0, 0];
     const release = (): void => {

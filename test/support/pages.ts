@@ -60,6 +60,7 @@ export function pagesOf(history: OrderHistory): PageReader {
   const folds = new BasisFolds();
   return {
     read: async (request) => accepted(history.read((snapshot) => answerHistory(snapshot, request, AS_JSON))),
+    ledger: async () => accepted(null),
     basis: async (request) => accepted(history.read((snapshot) => folds.answer(snapshot, request))),
   };
 }

@@ -6,6 +6,7 @@
 
 import type { OperatorCommand } from '../../src/clearing/inputs.ts';
 import { ActionHops } from '../../src/codec/hop-times.ts';
+import type { LedgerRows, LedgerSelection } from '../../src/codec/ledger-page.ts';
 import type { MarketView } from '../../src/codec/market-reply.ts';
 import { HOP } from '../../src/core/hops.ts';
 import type { AssetId, UserId } from '../../src/core/ids.ts';
@@ -167,11 +168,14 @@ export class ScriptedOms implements GatewayServices {
     connectionEnded: (group) => void group.end(),
   };
 
+  /** The row log; null for none. */
+  ledger: (query: LedgerSelection) => LedgerRows | null = () => null;
+
   readonly queries: OrderQueries = new OrderQueries({
     orders: this.fixture.manager,
     registry: { definitions: new Map([[BASE, MARKET]]) },
     isFunded: (user) => this.isFunded(user),
-    pages: pagesOf(NO_HISTORY),
+    pages: { ...pagesOf(NO_HISTORY), ledger: async (query) => accepted(this.ledger(query)) },
   });
   readonly margin: MarginQueries = new MarginQueries(
     this.fixture.manager,

@@ -116,6 +116,9 @@ async def test_reads_of_the_user(node: Node) -> None:
         assert (await client.positions()).positions == ()
         assert (await client.positions("BTC")).positions == ()
         assert (await client.trades("BTC", limit=1)).page == 0
+        with pytest.raises(RingbookError) as without_row_log:
+            await client.ledger("ETH", limit=1, kind="trade")
+        assert without_row_log.value.code == "NOT_FOUND"
         await client.logout()
         # It logs in again by itself.
         assert (await client.trades()).limit == 100

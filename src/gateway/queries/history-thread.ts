@@ -5,6 +5,7 @@
  * Bounded: beyond what may wait, a page is refused before anything is read.
  */
 import { Worker } from 'node:worker_threads';
+import type { LedgerRows, LedgerSelection } from '../../codec/ledger-page.ts';
 import { assert, must } from '../../core/assert.ts';
 import { accepted, type Outcome, rejected } from '../../core/outcome.ts';
 import { type Reject, reject } from '../../core/reject.ts';
@@ -24,9 +25,23 @@ export interface HistorySettings {
   readonly words: SharedArrayBuffer;
 }
 
+/** Rows of a user's ledger. */
+export interface LedgerRequest {
+  readonly kind: 'ledger';
+  readonly query: LedgerSelection;
+}
+
+export interface LedgerAnswer {
+  readonly kind: 'ledger';
+  /** Null where there is no row log. */
+  readonly found: LedgerRows | null;
+  /** Why the row log cannot be read: no reason to stop, as nothing is decided by it. */
+  readonly fault?: string;
+}
+
 interface HistoryQuery {
   readonly id: number;
-  readonly request: HistoryRequest | BasisRequest;
+  readonly request: HistoryRequest | BasisRequest | LedgerRequest;
 }
 
 /** To the thread: a query, or null to end. */
@@ -34,7 +49,7 @@ export type ToHistory = HistoryQuery | null;
 
 export interface FromHistory {
   readonly id: number;
-  readonly answer: HistoryAnswer<string> | BasisAnswer;
+  readonly answer: HistoryAnswer<string> | BasisAnswer | LedgerAnswer;
 }
 
 /** Queries without an answer: some seconds of work. */
@@ -47,6 +62,8 @@ export interface PageReader {
   read(request: HistoryRequest): Promise<Outcome<HistoryAnswer<string>>>;
   /** As `read`, for the cost of positions. */
   basis(request: BasisRequest): Promise<Outcome<BasisAnswer>>;
+  /** As `read`, of the row log; null where there is none. @throws Error when it cannot be read. */
+  ledger(query: LedgerSelection): Promise<Outcome<LedgerRows | null>>;
 }
 
 export class HistoryThread implements PageReader {
@@ -91,7 +108,8 @@ export class HistoryThread implements PageReader {
   async read(request: HistoryRequest): Promise<Outcome<HistoryAnswer<string>>> {
     const answer = await this.#request(request);
     if (!answer.ok) return answer;
-    assert(answer.value.kind !== 'basis', 'an answer is of the kind that was requested');
+    const { kind } = answer.value;
+    assert(kind === 'orders' || kind === 'trades', 'an answer is of the kind that was requested');
     return accepted(answer.value);
   }
 
@@ -100,6 +118,15 @@ export class HistoryThread implements PageReader {
     if (!answer.ok) return answer;
     assert(answer.value.kind === 'basis', 'an answer is of the kind that was requested');
     return accepted(answer.value);
+  }
+
+  async ledger(query: LedgerSelection): Promise<Outcome<LedgerRows | null>> {
+    const answer = await this.#request({ kind: 'ledger', query });
+    if (!answer.ok) return answer;
+    const { value } = answer;
+    assert(value.kind === 'ledger', 'an answer is of the kind that was requested');
+    if (value.fault !== undefined) throw new Error(value.fault);
+    return accepted(value.found);
   }
 
   #request(request: HistoryQuery['request']): Promise<Outcome<FromHistory['answer']>> {

@@ -1,5 +1,5 @@
 /**
- * Reads of a user's own orders, trades and balances (wire.md 7.9 to 7.11).
+ * Reads of a user's own orders, trades, balances and ledger (wire.md 7.9 to 7.11).
  *
  * Pages are read a little in each turn of the event loop:
  *
@@ -12,6 +12,7 @@
  * Bounded: pages of a user, of users without funds, and of all; the fuller it is the fewer of one user, and what is more is
  * refused. Orders wait behind one plan or some rows at most.
  */
+import type { LedgerRows, LedgerSelection } from '../../codec/ledger-page.ts';
 import type { OrderReply } from '../../codec/shapes/order-record-shapes.ts';
 import { assert, must } from '../../core/assert.ts';
 import type { AssetId, OrderId, UserId } from '../../core/ids.ts';
@@ -48,6 +49,7 @@ const TOO_MANY_ROWS: Reject = reject(
   'start_time',
 );
 const NO_MARKET: Reject = reject('MARKET_NOT_FOUND', 'there is no such market');
+const NO_LEDGER: Reject = reject('NOT_FOUND', 'this venue keeps no ledger of its users: its row log is off');
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'there is no such order');
 
 interface PageRequest {
@@ -118,6 +120,16 @@ export class OrderQueries {
     return found.ok ? accepted(found.value.rows(subAccounts)) : found;
   }
 
+  /**
+   * Rows of the user's ledger, newest first. NOT_FOUND where the venue keeps no row log, SERVICE_UNAVAILABLE when too many
+   * pages are being read.
+   */
+  async ledgerPage(user: UserId, query: Omit<LedgerSelection, 'user'>): Promise<Outcome<LedgerRows>> {
+    const found = await this.#queue.ledger(user, { ...query, user }, !this.#parts.isFunded(user));
+    if (!found.ok) return found;
+    return found.value === null ? rejected(NO_LEDGER) : accepted(found.value);
+  }
+
   order(user: UserId, assetId: AssetId, orderId: OrderId): Outcome<OrderReply> {
     const definition = this.#parts.registry.definitions.get(assetId);
     if (definition === undefined) return rejected(NO_MARKET);
@@ -175,6 +187,11 @@ export class PageQueue {
   /** As `page`, for the cost of positions. */
   basis(user: UserId, plan: () => BasisPlan, isPublic = false): Promise<Outcome<BasisPlan>> {
     return this.#queued(user, () => this.#readBasis(plan), isPublic);
+  }
+
+  /** As `page`, of the row log. */
+  ledger(user: UserId, query: LedgerSelection, isPublic = false): Promise<Outcome<LedgerRows | null>> {
+    return this.#queued(user, () => this.#reader.ledger(query), isPublic);
   }
 
   async #queued<T>(user: UserId, read: () => Promise<Outcome<T>>, isPublic: boolean): Promise<Outcome<T>> {

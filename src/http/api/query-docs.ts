@@ -28,6 +28,7 @@ export const LIMIT_QUERY: LimitQuery = limitQuery(PAGE_LIMIT_DEFAULT, PAGE_LIMIT
 
 const START_QUERY: QueryDoc = { name: 'start_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
 const END_QUERY: QueryDoc = { name: 'end_time', shape: NANOSECONDS, summary: 'inclusive, in nanoseconds' };
+export const TIME_QUERIES: readonly QueryDoc[] = [START_QUERY, END_QUERY];
 const SIDE_QUERY: QueryDoc = { name: 'side', shape: words('buy', 'sell'), summary: 'your side, in any case' };
 export const ONE_ACCOUNT_QUERY: QueryDoc = { name: 'sub_account', shape: SUB_ACCOUNT, summary: 'only this one' };
 

@@ -56,6 +56,7 @@ from .replies import (
     Depth,
     Inventory,
     KlinePage,
+    LedgerPage,
     Limits,
     Margin,
     Market,
@@ -502,6 +503,32 @@ class Client:
         market = "" if asset is None else f"/{await self.asset_id(asset)}"
         path = f"/trades/user/{self.user_id}{market}{_query(page=page, limit=limit)}"
         return read(UserTradePage, await self._get(path))
+
+    async def ledger(
+        self,
+        asset: str | None = None,
+        *,
+        before: int | None = None,
+        limit: int | None = None,
+        start_time: int | None = None,
+        end_time: int | None = None,
+        sub_account: int | None = None,
+        kind: str | None = None,
+    ) -> LedgerPage:
+        """Every change of the user's balances, newest first; the next page begins at ``next_before``.
+
+        Raises NOT_FOUND where the venue keeps no row log.
+        """
+        query = _query(
+            before=before,
+            limit=limit,
+            start_time=start_time,
+            end_time=end_time,
+            sub_account=sub_account,
+            asset=None if asset is None else await self.asset_id(asset),
+            kind=kind,
+        )
+        return read(LedgerPage, await self._get(f"/account/ledger/{self.user_id}{query}"))
 
     async def positions(
         self, asset: str | None = None, *, page: int | None = None, limit: int | None = None

@@ -580,6 +580,43 @@ class CloseAllPreview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """A change of one balance."""
+
+    # The number of the row among all of your rows in the row log, of which orders and fills are others.
+    n: int
+    # The journal record that decided it.
+    sequence: int
+    # The time of that record.
+    timestamp_ns: int
+    # Sub-account index.
+    sub_account: int
+    # The asset of the balance, `0` for USD; `token@chain` for a lot that is kept apart.
+    asset: str
+    # The market whose position has this leg; null for a spot balance.
+    leg: str | None
+    # Why it changed.
+    kind: Literal["opening", "trade", "trading_fee", "fee_income", "deposit", "withdrawal", "rebalancing_fee", "forced_withdrawal", "settlement", "transfer", "position_closed", "faucet", "lot_pooled", "take_over", "backstop_credit", "backstop_return", "netting", "auto_deleverage", "backstop_close", "withdrawal_reversed", "settlement_reversed", "pool_fill"]
+    # Signed.
+    amount: Decimal
+    # Locks included, signed.
+    balance_after: Decimal
+    # What it belongs to, of a trade the market and the trade id.
+    reference: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerPage:
+    """Changes of your balances, newest first: the sum of the amounts of a balance is the balance."""
+
+    ledger: tuple[LedgerRow, ...]
+    limit: int
+    has_next_page: bool
+    # `before` of the next page, which may be empty; null at the oldest row.
+    next_before: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryAccountMarginBase:
     credits: Decimal
     liabilities: Decimal
