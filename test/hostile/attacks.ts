@@ -5,6 +5,7 @@
  *             subscriptions, handshakes and frames that do not end, pages, long heads, test funds
  *   keys      strangers with keys that cost nothing: sessions, nonces, timers, public reads, orders without money
  *   traders   users with money: orders that they cannot pay twice, races, rollbacks, pages, filtered pages
+ *   quotes    sets of 100 that are refused, depth without money, protection groups, old revisions (quote-attacks.ts)
  *   money     users with money who are after that of others (money-attacks.ts)
  *
  * Each pauses as little as it can and stays at or below what one ordinary computer sends.
@@ -16,6 +17,7 @@ import type { AssetId } from '../../src/core/ids.ts';
 import { frameBytes, OPCODE } from '../fuzz/raw-socket.ts';
 import type { SeededRandom } from '../support/simulation.ts';
 import { farFills, rebalancing, reducing, replays, unpayable, washTrades } from './money-attacks.ts';
+import { QUOTE_ATTACKS } from './quote-attacks.ts';
 import { type Answer, count, isOver, pause, RawConnection, Stranger, type Tally, type Target } from './stranger.ts';
 
 export interface AttackWorld {
@@ -519,5 +521,6 @@ export const ATTACKS: Readonly<Record<string, Readonly<Record<string, Attack>>>>
   },
   keys: { sessions, nonces, publicReads, wideKlines, timers, penniless },
   traders: { races, crossing, faults, pages, filteredPages },
+  quotes: QUOTE_ATTACKS,
   money: { replays, washTrades, farFills, unpayable, rebalancing, reducing },
 };

@@ -28,7 +28,7 @@ import type { StrangersPlan } from './strangers-main.ts';
 
 const STRANGERS = fileURLToPath(new URL('./strangers-main.js', import.meta.url));
 const HONEST_PER_SECOND = 20;
-const FUNDED = 5;
+const FUNDED = 9;
 const FUNDS = '1000000';
 /** Anonymous memory that a node may have gained at its highest, in MiB: the sums of its tables (docs/operating.md). */
 const GAINED_MIB_MAX = 768;
