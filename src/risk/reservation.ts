@@ -80,6 +80,44 @@ export function spendLeft(order: Spender, lots: number, market: MarketDefinition
   return (left + feeRounding(market, kind === ORDER_KIND.marketQuote ? null : lotsLeft)) as Amount18;
 }
 
+/**
+ * What new limit orders of one side may spend together: as the sum of theirs, exact.
+ *
+ * @param entries of each its price and its lots, one after the other.
+ */
+export function spendOfAll(side: Side, entries: readonly number[], market: MarketDefinition): Amount18 {
+  let lots = 0n;
+  let products = 0n;
+  // Sums that are safe integers are added up as such: a set has a hundred of them.
+  let fewLots = 0;
+  let smallProducts = 0;
+  for (let at = 0; at < entries.length; at += 2) {
+    const price = entries[at] as number;
+    const quantity = entries[at + 1] as number;
+    if (fewLots + quantity > Number.MAX_SAFE_INTEGER) {
+      lots += BigInt(fewLots);
+      fewLots = 0;
+    }
+    fewLots += quantity;
+    const product = price * quantity;
+    if (product > Number.MAX_SAFE_INTEGER) {
+      products += BigInt(price) * BigInt(quantity);
+      continue;
+    }
+    if (smallProducts + product > Number.MAX_SAFE_INTEGER) {
+      products += BigInt(smallProducts);
+      smallProducts = 0;
+    }
+    smallProducts += product;
+  }
+  lots += BigInt(fewLots);
+  const one = 1 as RawQuantity;
+  if (side === SIDE.sell) return (lots * quantity18(one, market.quantityDecimals)) as Amount18;
+  products += BigInt(smallProducts);
+  // mutant: spend-of-all-entries
+  return (products * notional18(1 as RawPrice, one, market) + lots * feeRounding(market, one)) as Amount18;
+}
+
 /** What an order reserves that may spend so much: a buy also the fee. @param takerFeeRate in force, 1e-6. */
 export function reservationOf(side: Side, spend: Amount18, takerFeeRate: number): Amount18 {
   return side === SIDE.sell ? spend : add18(spend, tradingFee18(spend, takerFeeRate));

@@ -2960,6 +2960,12 @@ const QUOTE_SETS: readonly Mutant[] = [
     caughtBy: 'test/gateway/quote-sets',
   },
   {
+    breaks: 'what the entries of a set may spend has the rounding of fees (QTE-01)',
+    site: 'spend-of-all-entries',
+    change: swap(/lots \* feeRounding\(market, one\)/, '0n'),
+    caughtBy: 'test/risk/quote-spend.property',
+  },
+  {
     breaks: 'an entry that traded stays in the history when its price leaves the set (QTE-06)',
     site: 'traded-entry-kept',
     change: condition('true'),

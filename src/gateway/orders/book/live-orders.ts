@@ -70,7 +70,7 @@ interface OrdersOfUser {
 }
 
 /** What an entry of a quote set has. */
-interface EntryTerms {
+export interface EntryTerms {
   readonly user: UserId;
   readonly market: MarketSlot;
   readonly orderId: string;

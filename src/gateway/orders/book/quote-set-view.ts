@@ -23,7 +23,7 @@ import type { RawPrice, TimestampNs } from '../../../core/units.ts';
 import type { Holds } from '../balances/holds.ts';
 import type { MarginSide } from '../margin/margin-side.ts';
 import { filledOf, isFull, isSpot, type LiveOrder } from './live-order.ts';
-import type { LiveOrders } from './live-orders.ts';
+import type { EntryTerms, LiveOrders } from './live-orders.ts';
 import type { MarketSlot } from './markets.ts';
 import type { OrderBookView } from './order-book-view.ts';
 import type { OrderSink } from './order-events.ts';
@@ -86,6 +86,9 @@ export interface QuoteSetRestoredEvent {
   readonly flags: number;
 }
 
+/** Of the entries that one set inserts, one after the other. */
+type InsertedTerms = { -readonly [Member in keyof EntryTerms]: EntryTerms[Member] };
+
 interface QuoteSetViewParts {
   readonly orders: LiveOrders;
   readonly holds: Holds;
@@ -123,6 +126,7 @@ export class QuoteSetView {
     const { book } = this.#parts;
     const at = { timeNs, sequence };
     let [created, changed, cancelled] = [0, 0, 0];
+    let terms: InsertedTerms | null = null;
     const refused: { side: Side; price: RawPrice; code: RejectName }[] = [];
     for (const { change, order } of changes) {
       if (change !== QUOTE_CHANGE.left && change !== QUOTE_CHANGE.out) continue;
@@ -139,7 +143,8 @@ export class QuoteSetView {
         book.entryRests(entry, rests, at);
         if (change === QUOTE_CHANGE.resized) changed += 1;
       } else if (change === QUOTE_CHANGE.created) {
-        this.#create(set, market, event, each);
+        terms ??= termsOf(set, market, event);
+        this.#create(set, terms, event, each);
         created += 1;
       } else if (change === QUOTE_CHANGE.refused) {
         refused.push({ side, price: price as RawPrice, code: 'WOULD_CROSS' });
@@ -152,25 +157,20 @@ export class QuoteSetView {
     return this.#parts.orders.ofSequence(market.definition.marketIndex, sequence);
   }
 
-  #create(set: LiveQuoteSet, market: MarketSlot, event: QuoteSetAppliedEvent, change: EntryChange): void {
+  #create(set: LiveQuoteSet, terms: InsertedTerms, event: QuoteSetAppliedEvent, change: EntryChange): void {
     const { orders, holds, margin, book } = this.#parts;
-    const { side, price, rests: quantity, number, order: sequence } = change;
-    const { user, subAccount } = set;
-    const orderId = `${set.setId}:${number}` as OrderId;
-    const { flags, maxFeeRate, slot, protectionGroup, revisionNs: creationNs, goodUntilNs, timeNs } = event;
-    const entry = must(
-      orders.draftEntry({
-        ...{ user, market, orderId, subAccount, side, flags, price, quantity, maxFeeRate, slot, protectionGroup },
-        ...{ creationNs, goodUntilNs, timeNs },
-      }) ?? undefined,
-      'the store has room for what its markets hold',
-    );
-    if (isSpot(entry)) {
-      const asset = side === SIDE.buy ? USD : market.definition.assetId;
-      entry.balance = holds.balance({ user, subAccount, asset });
+    const { side, price, order: sequence } = change;
+    terms.orderId = `${set.setId}:${change.number}`;
+    terms.side = side;
+    terms.price = price;
+    terms.quantity = change.rests;
+    const entry = must(orders.draftEntry(terms) ?? undefined, 'the store has room for what its markets hold');
+    if (isSpot(terms)) {
+      const { user, subAccount, market } = terms;
+      entry.balance = holds.balance({ user, subAccount, asset: side === SIDE.buy ? USD : market.definition.assetId });
     }
     margin.check.place(entry);
-    book.entryCreated(entry, sequence, timeNs);
+    book.entryCreated(entry, sequence, event.timeNs);
     entry.lastSequence = event.sequence;
     set.sideOf(side).entries.set(price, entry);
   }
@@ -227,6 +227,26 @@ export class QuoteSetView {
 /** Flags that follow from its text: whether a connection holds it is the market's to keep (QTE-09). */
 function targetOf({ flags }: { readonly flags: number }): number {
   return flags & ~ORDER_FLAG.cancelOnDisconnect;
+}
+
+/** What all entries that a set inserts have; the rest is filled in for each. */
+function termsOf(set: LiveQuoteSet, market: MarketSlot, event: QuoteSetAppliedEvent): InsertedTerms {
+  return {
+    user: set.user,
+    market,
+    orderId: '',
+    subAccount: set.subAccount,
+    side: SIDE.buy,
+    flags: event.flags,
+    price: 0,
+    quantity: 0,
+    maxFeeRate: event.maxFeeRate,
+    slot: event.slot,
+    protectionGroup: event.protectionGroup,
+    creationNs: event.revisionNs,
+    goodUntilNs: event.goodUntilNs,
+    timeNs: event.timeNs,
+  };
 }
 
 /** What is kept has the terms of the newest revision. */

@@ -27,7 +27,7 @@ import { type Reject, reject } from '../../../core/reject.ts';
 import type { Amount18, RawPrice, RawQuantity, TimestampNs } from '../../../core/units.ts';
 import { ZERO_18 } from '../../../core/units.ts';
 import { lotsSince } from '../../../order/quote-lots.ts';
-import { spendLeft } from '../../../risk/reservation.ts';
+import { spendLeft, spendOfAll } from '../../../risk/reservation.ts';
 import type { Accounts } from '../balances/accounts.ts';
 import { availableIn, type Balance } from '../balances/balance.ts';
 import type { Holds } from '../balances/holds.ts';
@@ -304,7 +304,7 @@ export class QuoteRequests {
     const { revisionNs, bids, asks, isSpot: isOfSpot } = quotes;
     const need = (side: LiveQuoteSide, entries: QuoteEntries): SideNeed => ({
       entries,
-      total: isOfSpot && !onlyTakes ? totalOf(side.side, entries, market) : ZERO_18,
+      total: isOfSpot && !onlyTakes ? spendOfAll(side.side, entries, market.definition) : ZERO_18,
       lots: lotsOf(entries),
       far: entries.at(-2) ?? 0,
       seen: side.matched,
@@ -431,13 +431,6 @@ function lotsOf(entries: QuoteEntries): number {
 }
 
 /** What all entries of a side spend. */
-function totalOf(side: Side, entries: QuoteEntries, { definition }: MarketSlot): Amount18 {
-  let total = 0n;
-  for (let at = 0; at < entries.length; at += 2)
-    total += spendOf(side, entries[at] as number, entries[at + 1] as number, definition);
-  return total as Amount18;
-}
-
 function spendOf(side: Side, price: number, lots: number, definition: MarketSlot['definition']): Amount18 {
   const order = { side, kind: ORDER_KIND.limit, amount: 0, budget: 0, filledQuantity: 0, filledNotional: 0n };
   return spendLeft({ ...order, price: price as RawPrice }, lots, definition);
