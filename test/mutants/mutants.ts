@@ -3089,7 +3089,7 @@ const QUOTE_SETS: readonly Mutant[] = [
     breaks: 'behind a start the market and the gateway have the quote sets (QTE-08)',
     site: 'quote-sets-restored',
     change: removed,
-    caughtBy: 'test/node/quote-sets',
+    caughtBy: 'test/simulation/quotes',
   },
   {
     breaks: 'a rollback of a revision before the one in force restores nothing to its price (QTE-07)',
