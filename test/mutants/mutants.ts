@@ -2902,7 +2902,7 @@ const QUOTE_SETS: readonly Mutant[] = [
   {
     breaks: 'a removal of a group waits for what was sent before it (MMP-02)',
     site: 'protection-behind-its-cancel',
-    change: swap(/settled\(known\.value\.marketIndex\)/, 'null as ReturnType<typeof settled>'),
+    change: swap(/settled\(known\.value\.marketIndex\)/, 'null'),
     caughtBy: 'test/gateway/protection-actions',
   },
   {
