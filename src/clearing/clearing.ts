@@ -423,6 +423,9 @@ function applyNodeInput(
     case 'nodeOrderRefused':
       applyNodeOrderRefused(state, input);
       return accepted({});
+    case 'statement':
+      state.outcomes?.fact({ kind: 'statement', subject: input.subject, text: input.text });
+      return accepted({});
     case 'operatorCall':
       state.outcomes?.fact(operatorFact(input));
       return accepted({});

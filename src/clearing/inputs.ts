@@ -186,6 +186,15 @@ export interface OperatorCall extends FromNode {
   readonly changes: readonly MemberChange[];
 }
 
+/** The venue states something, which becomes a row of the row log (EVD-01, LIA-04). Changes nothing. */
+interface Statement extends FromNode {
+  readonly kind: 'statement';
+  /** What it is about. */
+  readonly subject: string;
+  /** Often a signed note. */
+  readonly text: string;
+}
+
 /** PUT replaces the whole object, PATCH the members given (operator-api.md 2). */
 export type Method = 'put' | 'patch';
 
@@ -732,6 +741,7 @@ export type NodeInput =
   | Fault
   | ClockMoved
   | OperatorCall
+  | Statement
   | AccountCleared
   | NodeOrderRefused
   | OwnInput;

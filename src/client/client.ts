@@ -26,6 +26,7 @@ import type { CoSigner } from './co-signers.ts';
 import { BATCH_LIST, batchItems, type ControlConnecting, ControlConnection, type ControlOptions } from './control.ts';
 import { invalidArgument, type RingbookError } from './errors.ts';
 import { EventStream, type Reconnect, type ResumingReconnect } from './event-stream.ts';
+import { evidenceFileText } from './evidence.ts';
 import {
   baseAddress,
   type HttpExchange,
@@ -585,6 +586,18 @@ export class RingbookClient {
   async orderRecord(assetId: string, orderId: string): Promise<OrderRecord> {
     const path = `/orders/user/${this.userId}/${await this.assets.idOf(assetId)}/${encodeURIComponent(orderId)}`;
     return readOrderRecord(await this.#protected({ method: 'GET', path }));
+  }
+
+  /**
+   * The evidence of an order as the text of its file, for `ringbook evidence verify`.
+   *
+   * @param isComplete with all rows of the user between the first and the last of the order.
+   * @throws RingbookError ORDER_NOT_FOUND, EVIDENCE_EXPIRED; SERVICE_UNAVAILABLE until a head covers the order, a second; NOT_FOUND
+   *   where no evidence is kept.
+   */
+  async evidence(assetId: string, orderId: string, isComplete = false): Promise<string> {
+    const path = `/evidence/order/${await this.assets.idOf(assetId)}/${encodeURIComponent(orderId)}${queryText({ complete: isComplete })}`;
+    return evidenceFileText(await this.#protected({ method: 'GET', path }));
   }
 
   async orders(query: PageQuery & { readonly openOnly?: boolean } = {}): Promise<Page<OrderRecord>> {

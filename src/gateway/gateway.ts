@@ -53,6 +53,7 @@ import type { OrderHistory } from './orders/history/order-history.ts';
 import type { AssetMarks } from './orders/margin/asset-risks.ts';
 import { OrderManager } from './orders/order-manager.ts';
 import { DEFAULT_ORDER_SETTINGS, type OrderSettings } from './orders/settings.ts';
+import type { ProofReader } from './queries/evidence-thread.ts';
 import type { PageReader } from './queries/history-thread.ts';
 import { MarginQueries } from './queries/margin-queries.ts';
 import { OrderQueries } from './queries/order-queries.ts';
@@ -142,6 +143,8 @@ export interface GatewayServices extends Pick<Gateway, 'newHops' | 'nowNs' | 'is
   readonly withdrawals: Pick<WithdrawalRows, 'queueOf'>;
   readonly settlements: Pick<SettlementRows, 'signaturesOf'>;
   readonly signers: Pick<SignerQueries, 'accountsOf' | 'viewOf'>;
+  /** Null where no evidence is kept. */
+  readonly proofs: ProofReader | null;
 }
 
 const DISK_LOW: Reject = reject(
@@ -154,6 +157,8 @@ export class Gateway implements OrderSink {
   diskReserveMib: number = DISK_RESERVE_MIB;
   /** New orders are refused, cancels go on (MCH-04). */
   isDiskLow = false;
+  /** Set before the listeners open. */
+  proofs: ProofReader | null = null;
   readonly orders: OrderManager;
   readonly limits: UserLimits;
   readonly sessions: UserSessions;

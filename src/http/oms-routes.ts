@@ -12,6 +12,7 @@ import { ACCOUNT_ROUTES } from './account-routes.ts';
 import { ACTION_ROUTES } from './action-routes.ts';
 import { TRADE_PAGE_PATTERNS } from './api/api-documents.ts';
 import { DOCUMENT_FILES, DOCUMENT_ROUTES } from './api/document-routes.ts';
+import { EVIDENCE_ROUTES } from './evidence-routes.ts';
 import { LEADER_ROUTE, leaderText } from './leader-route.ts';
 import { LEDGER_ROUTE } from './ledger-route.ts';
 import { loginRoutes } from './login-routes.ts';
@@ -170,6 +171,7 @@ export const OMS_ROUTES: readonly GatewayRoute[] = [
   ...MARGIN_ROUTES,
   ...REGISTRY_ROUTES,
   ...SYSTEM_ROUTES,
+  ...EVIDENCE_ROUTES,
   ...DOCUMENTS,
 ];
 

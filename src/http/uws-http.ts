@@ -101,6 +101,7 @@ const STATUS_LINE: Readonly<Record<number, string>> = {
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   409: '409 Conflict',
+  410: '410 Gone',
   413: '413 Payload Too Large',
   414: '414 URI Too Long',
   415: '415 Unsupported Media Type',
@@ -202,6 +203,11 @@ export class HttpCall {
   /** Answers 200 (or `status`) with JSON. */
   reply(body: string | Uint8Array, status = 200): void {
     this.#answer(status, body, JSON_HEADERS);
+  }
+
+  /** Answers 200 with bytes that are no JSON. */
+  replyAs(body: string | Uint8Array, media: string): void {
+    this.#answer(200, body, [['Content-Type', media]]);
   }
 
   /** Replies with a constant document; 304 to a client that has it already. */

@@ -29,6 +29,7 @@ import { Gateway } from '../gateway/gateway.ts';
 import { GatewayActor } from '../gateway/gateway-actor.ts';
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts';
 import { DEFAULT_ORDER_SETTINGS } from '../gateway/orders/settings.ts';
+import { EvidenceThread, type HeadFigures } from '../gateway/queries/evidence-thread.ts';
 import { HistoryThread } from '../gateway/queries/history-thread.ts';
 import { LIFTED_RATES, RateLimits, STANDARD_RATES } from '../gateway/sessions/rate-limits.ts';
 import type { SharedBudget } from '../gateway/sessions/shared-budget.ts';
@@ -72,9 +73,10 @@ import { ClusterMember } from './cluster-member.ts';
 import { approvalLimits, type NodeConfig, webauthnPolicy } from './config.ts';
 import { DiskWatch } from './disk-watch.ts';
 import type { Environment } from './environment.ts';
-import { EVM, HISTORY, type NodeThreads, VERIFY, workerEntry } from './node-threads.ts';
+import { EVM, HISTORY, type NodeThreads, PROOFS, VERIFY, workerEntry } from './node-threads.ts';
 import type { NodeWords } from './node-words.ts';
 import { peerChannel } from './peer-channel.ts';
+import { proofSettings } from './proof-settings.ts';
 import { whenAtRest } from './quiescence.ts';
 import { reload } from './reload.ts';
 import { WallClock } from './wall-clock.ts';
@@ -92,6 +94,8 @@ const SESSION_SWEEP_MS = 60_000;
 const FIRST_SNAPSHOT_PART = 24;
 const NO_KEYS: ReadonlySet<string> = new Set();
 const EXIT_REFUSED = 78;
+/** From one try to state something to the next. */
+const STATE_AGAIN_MS = 1_000;
 /** States of a node of a cluster in which it may change simulated chains; a leader without its lease may not. */
 const ANSWERS_FOR_CHAINS: ReadonlySet<NodeState> = new Set(['restoring', 'leading', 'handing-over']);
 
@@ -125,6 +129,9 @@ export class RingbookNode {
   /** Null on one machine. */
   readonly #member: ClusterMember | null;
   #history: HistoryThread | null = null;
+  /** Null where no evidence is kept, or no log has keys here. */
+  #proofs: EvidenceThread | null = null;
+  #headFigures: HeadFigures | null = null;
   #chains: ChainActor | null = null;
   #oms: OmsServer | null = null;
   #edge: EdgeMetrics | null = null;
@@ -302,6 +309,7 @@ export class RingbookNode {
     const unanswered = this.#openGateway?.actionsInFlight ?? 0;
     await this.#verifier.close();
     await this.#history?.close();
+    await this.#proofs?.close();
     await this.#supervisor.stop(STOP_MS_MAX);
     this.#threads.release();
     this.#oms?.close();
@@ -321,7 +329,11 @@ export class RingbookNode {
     this.#keeper.stop();
     // mutant: abandoned-loading
     return this.#threads.abandon(
-      () => this.#verifier.isLoading || this.#history?.isLoading === true || this.#chains?.isLoading === true,
+      () =>
+        this.#verifier.isLoading ||
+        this.#history?.isLoading === true ||
+        this.#proofs?.isLoading === true ||
+        this.#chains?.isLoading === true,
     );
   }
 
@@ -462,6 +474,7 @@ export class RingbookNode {
             isCluster: this.config.cluster !== null,
           });
           this.#openGateway = gateway;
+          gateway.proofs = this.#startProofs();
           return new GatewayActor({
             gateway,
             verifier: this.#verifier,
@@ -490,6 +503,32 @@ export class RingbookNode {
     const died = (error: Error): void => this.#supervisor.fail(diedOf('history', error.message));
     this.#history = new HistoryThread(settings, died, this.#threads.entryOf(HISTORY));
     return this.#history;
+  }
+
+  /** Heads of the log, and answers about it. Null where there is none. */
+  #startProofs(): EvidenceThread | null {
+    const settings = proofSettings(this.config, this.#threads.leadership);
+    if (settings === null) return null;
+    const events = {
+      figures: (figures: HeadFigures) => {
+        this.#headFigures = figures;
+      },
+      statement: (text: string) => void this.#state('log-key', text),
+      fork: (reason: string) => {
+        this.#log.fatal({ event: 'evidence-fork', reason }, 'the evidence does not continue what was signed');
+        this.onOver(EXIT_REFUSED, reason, true);
+      },
+      warning: (text: string) => this.#log.warn(text),
+      died: (error: Error) => this.#supervisor.fail(diedOf(PROOFS, error.message)),
+    };
+    this.#proofs = new EvidenceThread(settings, events, this.#threads.entryOf(PROOFS));
+    return this.#proofs;
+  }
+
+  /** Makes a row of the log. What clearing has no room for comes again a second later. */
+  async #state(subject: string, text: string): Promise<void> {
+    const reply = await this.#clearingClient.command({ kind: 'statement', subject, text });
+    if (!reply.ok && !this.#isStopping) setTimeout(() => void this.#state(subject, text), STATE_AGAIN_MS).unref();
   }
 
   #onClearingEvent(event: ClearingEvent): void {
@@ -613,6 +652,8 @@ export class RingbookNode {
     if (verify !== null) this.#supervisor.fail(hungOf('verify', verify));
     const history = this.#history?.hang() ?? null;
     if (history !== null) this.#supervisor.fail(hungOf('history', history));
+    const proofs = this.#proofs?.hang() ?? null;
+    if (proofs !== null) this.#supervisor.fail(hungOf(PROOFS, proofs));
   }
 
   #opsParts(): OpsParts {
@@ -660,6 +701,7 @@ export class RingbookNode {
         certificateEndS: this.#certificateEndS,
       }),
       snapshots: () => this.#keeper.counts,
+      headFigures: () => this.#headFigures,
       dataDisk: () => {
         const disk = diskOf(config.dataDirectory);
         return disk === null ? null : { ...disk, isLow: this.#disk.isLow };
@@ -688,6 +730,7 @@ export class RingbookNode {
       ...threads.map(({ name }, index) => ({ name, id: new ThreadBlock(threadBlocks, index).kernelThread() })),
       ...verifiers.map((id, index) => ({ name: `${VERIFY}-${index}`, id })),
       { name: HISTORY, id: this.#history?.kernelThread() ?? UNKNOWN_THREAD },
+      ...(this.#proofs === null ? [] : [{ name: PROOFS, id: this.#proofs.kernelThread() }]),
     ];
   }
 

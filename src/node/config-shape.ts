@@ -7,6 +7,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Type } from '../codec/shapes/type-builder.ts';
 import { SESSIONS_MAX } from '../core/limits.ts';
+import type { LogSettings } from '../evidence/heads/log-keys.ts';
 import type { AddressConfig, PublicListeners } from '../http/public-listeners.ts';
 import { type ClusterSettings, ClusterShape } from './cluster-config.ts';
 import { PROFILES } from './config-file.ts';
@@ -38,6 +39,30 @@ const RingBytes = Type.Union(
   [
     65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608, 16_777_216, 33_554_432, 67_108_864,
   ].map((bytes) => Type.Literal(bytes)),
+);
+
+const Line = Type.String({ pattern: '^[!-~]{1,255}$', description: 'a text without spaces' });
+/** The log of the evidence whose heads this node signs (heads/log-keys.ts reads the files). */
+const LogShape = Type.Object(
+  {
+    origin: Type.String({ pattern: '^[!-*,-~]{1,255}$', description: 'a name without spaces and "+"' }),
+    venueKey: Line,
+    keys: Type.Array(Path, { maxItems: 8 }),
+    certificates: Type.Array(Path, { maxItems: 64 }),
+    witnesses: Type.Array(
+      Type.Object(
+        {
+          name: Line,
+          vkey: Line,
+          url: Type.String({ pattern: '^https?://[!-~]{1,1000}$', description: 'an http or https address' }),
+        },
+        Strict,
+      ),
+      { maxItems: 16 },
+    ),
+    quorum: Count(0, 16),
+  },
+  Strict,
 );
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -137,7 +162,15 @@ export const ProfileShape: TSchema = Type.Object(
     storage: Type.Object({ mapSizeMiB: Count(16, 4_194_304) }, Strict),
     evidence: Type.Union([
       Type.Null(),
-      Type.Object({ keepDays: Count(1, 36_500), refusals: Type.Boolean(), secret: Type.Optional(Path) }, Strict),
+      Type.Object(
+        {
+          keepDays: Count(1, 36_500),
+          refusals: Type.Boolean(),
+          secret: Type.Optional(Path),
+          log: Type.Optional(LogShape),
+        },
+        Strict,
+      ),
     ]),
     cluster: Type.Optional(ClusterShape),
   },
@@ -212,6 +245,8 @@ export interface Profile {
     readonly refusals: boolean;
     /** The file of the secret from which salts are made, 64 hex digits. Left out: one in the data directory, which the node makes. */
     readonly secret?: string;
+    /** The log whose heads this node signs (EVD-01). Left out: none is signed, but for a dev node, which makes keys by itself. */
+    readonly log?: LogSettings;
   } | null;
   /** Several machines (cluster.md 3). Left out: one. */
   readonly cluster?: ClusterSettings;

@@ -2,7 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { begunAt, evidenceFolder, evidenceSecret } from '../evidence/evidence-files.ts';
+import { checkContinues } from '../evidence/heads/head-maker.ts';
+import { newestHead } from '../evidence/heads/head-store.ts';
+import { LogTiles } from '../evidence/proofs/log-tiles.ts';
+import { headsFolder, tilesFolder } from '../evidence/row-log/evidence-paths.ts';
 import { inspectRowLog, type LogExtent } from '../evidence/row-log/row-log.ts';
+import { RowLogReader } from '../evidence/row-log/row-log-reader.ts';
+import { TileFiles } from '../evidence/tree/tile-files.ts';
 import { checkpointSequence } from '../storage/checkpoint.ts';
 import { type EnvironmentOptions, openReader } from '../storage/environment.ts';
 import { journalBounds } from '../storage/journal.ts';
@@ -37,7 +43,23 @@ export async function checkEvidence(
     throw new StorageError(
       `the evidence in ${folder} ends with record ${extent.durable}, and the journal with ${journal}: restore both of one backup`,
     );
+  await checkHeads(folder);
   return extent;
+}
+
+/** The tree goes on from the newest head that this node has signed (EVD-07). @throws StorageError EVIDENCE_FORK */
+async function checkHeads(folder: string): Promise<void> {
+  const newest = newestHead(headsFolder(folder));
+  if (newest === null) return;
+  const reader = RowLogReader.open(folder);
+  if (reader === null) return;
+  const tiles = new LogTiles(reader, new TileFiles(tilesFolder(folder), 'read'));
+  try {
+    checkContinues(tiles, tiles.refresh()?.size ?? 0, newest.head, 'the newest head of this node');
+  } finally {
+    tiles.close();
+    await reader.close();
+  }
 }
 
 async function ledgerOf(

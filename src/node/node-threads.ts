@@ -39,6 +39,7 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 export const VERIFY = 'verify';
 export const HISTORY = 'history';
+export const PROOFS = 'proofs';
 export const EVM = 'evm';
 export const DEMO = 'demo';
 const LOG = 'log';
@@ -51,6 +52,7 @@ const WORKER_ENTRY: Readonly<Record<string, string>> = {
   'keep-data': 'keep-data.js',
   [LOG]: 'log-writer.js',
   [HISTORY]: 'history.js',
+  [PROOFS]: 'proofs.js',
   [EVM]: 'evm.js',
   [DEMO]: 'demo.js',
   [VERIFY]: 'verify.js',

@@ -36,6 +36,7 @@ import {
   stageMetric,
 } from '../gateway/metrics/metric-names.ts';
 import type { MarketFigures } from '../gateway/orders/order-manager.ts';
+import type { HeadFigures } from '../gateway/queries/evidence-thread.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
 import { MARK_STALE_NS, ORACLE_STALE_NS, type SourceState, sourceState } from '../risk/prices.ts';
 import { NODE_STATES, type NodeState } from '../runtime/leadership.ts';
@@ -96,6 +97,14 @@ export interface MetricScope extends ReplicaScope {
 
 type Row = MetricRow<MetricScope>;
 type Read = (scope: MetricScope) => Samples;
+
+/** Of the heads of the evidence, where some are signed. */
+function ofHeads(read: (figures: HeadFigures) => number): Read {
+  return ({ parts }) => {
+    const figures = parts.headFigures();
+    return figures === null ? null : read(figures);
+  };
+}
 
 const TAKEOVER_CAUSES = ['silence', 'handover', 'operator'] as const;
 const LEADING: ReadonlySet<NodeState> = new Set(['restoring', 'leading', 'stalled', 'handing-over']);
@@ -361,6 +370,36 @@ export const METRIC_TABLE: readonly Row[] = [
     [],
     'Bytes of these rows, before they are compressed.',
     ofEvidence('row_bytes'),
+  ),
+  gauge(
+    'ringbook_evidence_head_size',
+    [],
+    'Journal records under the newest head that this node has signed.',
+    ofHeads(({ size }) => size),
+  ),
+  gauge(
+    'ringbook_evidence_head_age_seconds',
+    [],
+    'Since the newest head was signed; 0 for none.',
+    ofHeads(({ ageMs }) => ageMs / 1_000),
+  ),
+  gauge(
+    'ringbook_evidence_uncovered_records',
+    [],
+    'Journal records in the files of the evidence that no head covers.',
+    ofHeads(({ uncovered }) => uncovered),
+  ),
+  gauge(
+    'ringbook_evidence_witnesses',
+    [],
+    'Witnesses that cosigned when they were asked last.',
+    ofHeads(({ cosigned }) => cosigned),
+  ),
+  gauge(
+    'ringbook_evidence_quorum',
+    [],
+    'Witnesses that the venue promises for a head.',
+    ofHeads(({ quorum }) => quorum),
   ),
   histogram('ringbook_evidence_flush_seconds', [], 'One flush of the evidence.', ({ evidence }) =>
     evidence === null ? [] : [[histogramOf(evidence, 'flush_ns')]],

@@ -13,6 +13,7 @@ import type { OrderEntry } from '../gateway/actions/order-entry.ts';
 import type { AssetMarks } from '../gateway/orders/margin/asset-risks.ts';
 import type { Requirements } from '../gateway/orders/margin/margin-account.ts';
 import type { MarketFigures } from '../gateway/orders/order-manager.ts';
+import type { HeadFigures } from '../gateway/queries/evidence-thread.ts';
 import type { OrderQueries } from '../gateway/queries/order-queries.ts';
 import type { RegistryCache } from '../gateway/queries/registry-cache.ts';
 import type { LimitName } from '../gateway/sessions/shared-budget.ts';
@@ -129,6 +130,8 @@ export interface OpsParts {
   bounds(): NodeBounds;
   /** Snapshots of this process, those of the node's own schedule. */
   snapshots(): { readonly made: number; readonly failed: number };
+  /** How the heads of the evidence stand (EVD-06, EVD-08); null where none is signed, and before the first figures. */
+  headFigures(): HeadFigures | null;
   /** Live orders of all users (AMB-124). */
   openOrders(): number;
   /** None before the gateway is open. */

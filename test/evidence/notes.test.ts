@@ -1,4 +1,4 @@
-// tier: quick
+// tier: full, 2 s
 /** Signed notes, verifier keys, checkpoints and certificates: the bytes of Go's sumdb/note and transparency-dev/formats. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

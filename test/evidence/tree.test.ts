@@ -8,6 +8,7 @@ import { after, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { must as mustBe } from '../../src/core/assert.ts';
 import { parseHex, toHex } from '../../src/core/hex.ts';
+import { readTilePath, tilePath } from '../../src/core/tile-paths.ts';
 import { EMPTY_TREE_ROOT, leafHash, nodeHash, TREE_HASH_BYTES } from '../../src/evidence/tree/hashes.ts';
 import {
   consistencyProof,
@@ -29,7 +30,6 @@ import {
   Salts,
 } from '../../src/evidence/tree/record-leaf.ts';
 import { TileFiles } from '../../src/evidence/tree/tile-files.ts';
-import { readTilePath, tilePath } from '../../src/evidence/tree/tile-paths.ts';
 import { TreeEdge } from '../../src/evidence/tree/tree-edge.ts';
 import { propertyParameters } from '../support/property.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';

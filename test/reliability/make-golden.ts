@@ -117,6 +117,7 @@ const OPERATING: readonly AskedInput[] = [
     path: '/operator/stream-caps',
     changes: [{ member: 'default', before: '10', after: '11' }],
   },
+  { kind: 'statement', request: 8, subject: 'golden', text: 'ringbook/golden/v1\n' },
   { kind: 'renameSubAccount', request: 8, user: 'd4'.repeat(32) as UserId, index: 0, name: 'golden' },
   {
     kind: 'addSigner',

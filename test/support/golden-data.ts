@@ -40,6 +40,7 @@ export const INPUT_KINDS: Readonly<Record<ClearingInput['kind'], true>> = {
   patchUser: true,
   putConfig: true,
   operatorCall: true,
+  statement: true,
   setPrices: true,
   faucet: true,
   deposit: true,

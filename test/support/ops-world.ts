@@ -163,6 +163,7 @@ export class OpsWorld {
       bounds: () => ({ openOrders: 2_000_000, signatures: 96, certificateEndS: 1_900_000_000 }),
       dataDisk: () => ({ bytes: 65_536, freeBytes: 8_192, isLow: false }),
       snapshots: () => ({ made: 3, failed: 1 }),
+      headFigures: () => ({ size: 700, ageMs: 1_500, uncovered: 3, cosigned: 1, quorum: 2 }),
       openOrders: () => 17,
       marketFigures: () =>
         Array.from({ length: 300 }, (_, at) => ({

@@ -68,6 +68,8 @@ export class ScriptedOms implements GatewayServices {
   streams: UserEventStreams | undefined;
   /** What is at risk over all accounts. */
   risk: AtRiskFigures | null = null;
+  /** What proofs are read from; null: no evidence is kept. */
+  proofs: GatewayServices['proofs'] = null;
   readonly #tokens = new Map<UserId, Set<string>>();
   #issued = 0;
   #connections = 0;

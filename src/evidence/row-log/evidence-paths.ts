@@ -29,6 +29,11 @@ export function tilesFolder(folder: string): string {
   return join(folder, 'tiles');
 }
 
+/** Heads that this node has signed (heads/head-store.ts). */
+export function headsFolder(folder: string): string {
+  return join(folder, 'heads');
+}
+
 export function indexFolder(folder: string): string {
   return join(folder, 'index');
 }

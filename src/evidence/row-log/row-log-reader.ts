@@ -52,6 +52,25 @@ export class RowLogReader {
     return new RowLogReader(folder, RowIndexReader.open(folder));
   }
 
+  /**
+   * The leaves of the tree that are durable, at one moment: how many the files have, and the hashes of those of the tail. Null before
+   * the first record.
+   */
+  leaves(): {
+    readonly first: number;
+    readonly settled: number;
+    readonly tail: readonly Uint8Array[];
+    readonly timeNs: bigint;
+  } | null {
+    const { settled, tail } = this.#tail();
+    const first = settled?.first ?? tail[0]?.sequence;
+    const timeNs = tail.at(-1)?.timeNs ?? settled?.timeNs;
+    if (first === undefined || timeNs === undefined) return null;
+    const count = settled === null ? 0 : settled.sequence - settled.first + 1;
+    if (count + tail.length === 0) return null;
+    return { first, settled: count, tail: tail.map(({ leafHash }) => leafHash), timeNs };
+  }
+
   /** Null before the first record. */
   bounds(): LogBounds | null {
     const { settled, tail } = this.#tail();

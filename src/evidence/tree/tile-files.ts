@@ -276,7 +276,7 @@ export class TileFiles implements TileReader {
 }
 
 /** The edge of the first `size` leaves. */
-function edgeAt(reader: TileReader, size: number): TreeEdge {
+export function edgeAt(reader: TileReader, size: number): TreeEdge {
   const nodes: Uint8Array[] = [];
   for (let from = 0; from < size; ) {
     const count = splitOf(size - from + 1);

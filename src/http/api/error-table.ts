@@ -175,6 +175,10 @@ export const ERROR_MEANINGS: Readonly<Record<PublicCode, Meaning>> = {
     means: 'the protection group has orders that live or have undecided fills',
     remedy: 'cancel them, and remove the group when their fills are decided',
   },
+  EVIDENCE_EXPIRED: {
+    means: 'rows of the order are kept no longer',
+    remedy: 'use the evidence that you took while they were',
+  },
   READ_ONLY_SESSION: {
     means: 'the session only reads: it was opened for reading, or by signers that weigh less than the threshold `low`',
     remedy: 'log in for everything, with more keys of the account where these weigh too little',

@@ -15,9 +15,11 @@ import { GROUP_NAME } from '../../codec/shapes/protection-shapes.ts';
 import {
   ASSET_ID_GIVEN,
   COUNT,
+  described,
   ORDER_ID,
   type Shape,
   SUB_ACCOUNT,
+  TEXT,
   TOKEN_ID,
   USER_ID_GIVEN,
 } from '../../codec/shapes/shape-kit.ts';
@@ -36,6 +38,9 @@ export interface ServiceInfo {
   readonly description: string;
 }
 
+/** A part of the path of a tile (C2SP tlog-tiles). */
+const TILE_PART: Shape = described(TEXT, 'three digits, behind an `x` where more follow; the width behind `.p`');
+
 const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
   user_id: USER_ID_GIVEN,
   asset_id: ASSET_ID_GIVEN,
@@ -48,6 +53,11 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape>> = {
   counter: COUNT,
   session_id: SESSION_ID,
   group: GROUP_NAME,
+  level: COUNT,
+  index: TILE_PART,
+  more: TILE_PART,
+  further: TILE_PART,
+  last: TILE_PART,
 };
 
 export const PATH_PARAMETER_FORM: RegExp = /\{([a-z_]+)\}/g;

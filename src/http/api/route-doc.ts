@@ -69,7 +69,7 @@ export interface RouteDoc {
   readonly status?: 200 | 202;
   readonly reply: Shape;
   /** By default `application/json`. */
-  readonly media?: 'text/html' | 'text/plain';
+  readonly media?: 'text/html' | 'text/plain' | 'application/octet-stream';
   /** Whether replies have `Deprecation: true` (VER-03). */
   readonly isDeprecated?: boolean;
   /**

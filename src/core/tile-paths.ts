@@ -2,7 +2,8 @@
  * Paths of C2SP tlog-tiles: `tile/<L>/<N>` for the 256 hashes N·256 and up of level L, `tile/<L>/<N>.p/<W>` for the first W of
  * them. N has groups of three digits, all but the last with an `x`: 1,234,067 is `x001/x234/067`.
  */
-import { TILE_WIDTH } from './proofs.ts';
+/** Hashes of a whole tile. */
+const TILE_WIDTH = 256;
 
 /** A tile, or the first hashes of one. */
 interface Tile {
