@@ -5,10 +5,7 @@
  * and `journal DIR` are for back offices and readers.
  */
 import { once } from 'node:events';
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import type { StorageReader } from '../storage/environment.ts';
 import type { Progress } from '../tools/audit-data.ts';
 import type { RowExportName } from '../tools/export-columns.ts';
@@ -17,11 +14,10 @@ import type { JournalPlace } from '../tools/readable-journal.ts';
 import type { TableFormat } from '../tools/table-writers.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
+import { toOutput, userOf } from './export-output.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 const JOURNAL = 'journal';
-/** The folder of the row log in a data directory. */
-const EVIDENCE = 'evidence';
 
 export const exportCommand: Command = {
   name: 'export',
@@ -127,6 +123,7 @@ async function exportLinesOf(directory: string, what: string, given: Given): Pro
 }
 
 async function exportRows(what: RowExportName, directory: string, given: Given): Promise<typeof EXIT.done> {
+  const { evidenceFolder } = await import('../evidence/evidence-files.ts');
   const { RowLogReader } = await import('../evidence/row-log/row-log-reader.ts');
   const { columnsOf, RowCells } = await import('../tools/export-columns.ts');
   const { exportSource } = await import('../tools/export-rows.ts');
@@ -140,10 +137,10 @@ async function exportRows(what: RowExportName, directory: string, given: Given):
   if (!has('asset_id') && !has('leg')) refuseOptions(`${what} DIR`, given, ['market']);
   refuseTerminal(format, given.out);
   const times = { fromNs: await timeOf(given.from, '--from'), toNs: await timeOf(given.to, '--to') };
-  const user = userOf(given.user);
+  const user = given.user === undefined ? null : userOf(given.user);
   await reading(directory, given, async (reader, progress) => {
     const filter: ExportFilter = { ...times, user, market: await marketOf(reader, given.market) };
-    const log = RowLogReader.open(join(directory, EVIDENCE));
+    const log = RowLogReader.open(evidenceFolder(directory));
     try {
       const { source, note, rows } = exportSource(reader, log, what, filter);
       const cells = new RowCells(what, new MarketFinder(reader));
@@ -186,13 +183,6 @@ function refuseTerminal(format: TableFormat, out: string | undefined): void {
     throw usageError('Parquet is no text for a terminal: --out FILE writes it');
 }
 
-function userOf(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  const user = text.toLowerCase();
-  if (!/^[0-9a-f]{64}$/.test(user)) throw usageError(`--user takes the id of a user, 64 hex digits, not "${text}"`);
-  return user;
-}
-
 async function marketOf(reader: StorageReader, text: string | undefined): Promise<string | null> {
   if (text === undefined) return null;
   const { assetOfName } = await import('../tools/market-tables.ts');
@@ -216,26 +206,6 @@ async function placeOf(text: string | undefined, option: string): Promise<Journa
   const timeNs = parseIsoTime(text);
   if (timeNs !== null) return { timeNs };
   throw usageError(`${option} takes a sequence or a UTC time like 2026-11-29T09:41:26Z, not "${text}"`);
-}
-
-/** @param file undefined: standard output. */
-async function toOutput<T>(file: string | undefined, write: (to: Writable) => Promise<T>): Promise<T> {
-  if (file === undefined) return write(process.stdout);
-  const part = `${file}.part`;
-  const stream = createWriteStream(part, { mode: 0o600 });
-  // A disk that is full is reported between two writes.
-  const failed = new Promise<never>((_, reject) => stream.once('error', reject));
-  try {
-    const result = await Promise.race([write(stream), failed]);
-    stream.end();
-    await finished(stream);
-    renameSync(part, file);
-    return result;
-  } catch (error) {
-    stream.destroy();
-    rmSync(part, { force: true });
-    throw error;
-  }
 }
 
 /** Writes at the speed of the reader. */

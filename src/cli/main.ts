@@ -43,6 +43,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   evidence: async () => (await import('./evidence-command.ts')).evidenceCommand,
   proof: async () => (await import('./proof-command.ts')).proofCommand,
   export: async () => (await import('./export-command.ts')).exportCommand,
+  statement: async () => (await import('./statement-command.ts')).statementCommand,
   snapshot: async () => (await import('./data-commands.ts')).snapshotCommand,
   prune: async () => (await import('./data-commands.ts')).pruneCommand,
   cluster: async () => (await import('./cluster-command.ts')).clusterCommand,

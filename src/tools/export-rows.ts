@@ -94,7 +94,7 @@ function* logRows(
   const [from, to] = [what === 'balances' ? 0n : (fromNs ?? 0n), toNs ?? TIME_END];
   if (user !== null) {
     for (const { bytes } of log.userRows(user, 1, log.lastOf(user))) {
-      const row = rowOf(bytes, kind);
+      const row = rowOfKind(bytes, kind);
       if (row === null) continue;
       const timeNs = BigInt(String(row['time_ns']));
       if (timeNs >= to) return;
@@ -104,14 +104,14 @@ function* logRows(
   }
   for (const { rows } of log.recordsByTime(from, to)) {
     for (const bytes of rows) {
-      const row = rowOf(bytes, kind);
+      const row = rowOfKind(bytes, kind);
       if (row !== null && isOfMarket(row, market)) yield row;
     }
   }
 }
 
 /** Null for one of another kind, which is not parsed. */
-function rowOf(bytes: Uint8Array, kind: string): ExportRow | null {
+export function rowOfKind(bytes: Uint8Array, kind: string): ExportRow | null {
   if (rowHead(bytes).kind !== kind) return null;
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as ExportRow;
 }

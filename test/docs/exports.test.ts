@@ -5,9 +5,12 @@ import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { parquetMetadata } from 'hyparquet';
 import { columnsOf, ROW_EXPORT_NAMES } from '../../src/tools/export-columns.ts';
+import { STATEMENT_COLUMNS } from '../../src/tools/statement.ts';
 import { parsedCsv, writtenTable } from '../support/written-tables.ts';
 
 const PHYSICAL: Readonly<Record<string, string>> = { text: 'BYTE_ARRAY', integer: 'INT64', flag: 'BOOLEAN' };
+
+const STATEMENT = 'Statement of a user';
 
 interface Documented {
   readonly name: string;
@@ -29,7 +32,12 @@ function documented(): ReadonlyMap<string, readonly Documented[]> {
 
 suite('EXP-03 the columns of exports', () => {
   test('EXP-03 every export has its table in the document', () => {
-    assert.deepEqual([...documented().keys()], ROW_EXPORT_NAMES);
+    assert.deepEqual([...documented().keys()], [...ROW_EXPORT_NAMES, STATEMENT]);
+  });
+
+  test('LDG-02 the columns of a statement are as documented', () => {
+    const columns = STATEMENT_COLUMNS.map(({ name, type }) => ({ name, type }));
+    assert.deepEqual(documented().get(STATEMENT), columns);
   });
 
   for (const what of ROW_EXPORT_NAMES) {
