@@ -14,7 +14,7 @@ import type { JournalPlace } from '../tools/readable-journal.ts';
 import type { TableFormat } from '../tools/table-writers.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
-import { toOutput, userOf } from './export-output.ts';
+import { toOutput, userGiven } from './export-output.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 const JOURNAL = 'journal';
@@ -137,7 +137,7 @@ async function exportRows(what: RowExportName, directory: string, given: Given):
   if (!has('asset_id') && !has('leg')) refuseOptions(`${what} DIR`, given, ['market']);
   refuseTerminal(format, given.out);
   const times = { fromNs: await timeOf(given.from, '--from'), toNs: await timeOf(given.to, '--to') };
-  const user = given.user === undefined ? null : userOf(given.user);
+  const user = given.user === undefined ? null : userGiven(given.user);
   await reading(directory, given, async (reader, progress) => {
     const filter: ExportFilter = { ...times, user, market: await marketOf(reader, given.market) };
     const log = RowLogReader.open(evidenceFolder(directory));

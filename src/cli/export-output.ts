@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { usageError } from './command.ts';
 
 /** 64 hex digits. @throws CliError 64. */
-export function userOf(text: string): string {
+export function userGiven(text: string): string {
   const user = text.toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(user)) throw usageError(`--user takes the id of a user, 64 hex digits, not "${text}"`);
   return user;

@@ -1,7 +1,7 @@
 /** `ringbook statement`: the ledger of a user over a day, with what was before and after, as CSV. */
 import { DAY_NS } from '../core/units.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
-import { toOutput, userOf } from './export-output.ts';
+import { toOutput, userGiven } from './export-output.ts';
 
 export const statementCommand: Command = {
   name: 'statement',
@@ -33,7 +33,7 @@ example:
     const { user, day, out } = values;
     if (directory === undefined || others.length > 0 || user === undefined || day === undefined)
       throw usageError('ringbook statement [DIR] --user ID --day 2026-11-27, where DIR may be RINGBOOK_DATA_DIR');
-    const owner = userOf(user);
+    const owner = userGiven(user);
     const fromNs = await dayOf(day);
     const { mustHoldData } = await import('../tools/audit-data.ts');
     const { evidenceFolder } = await import('../evidence/evidence-files.ts');
