@@ -10,6 +10,8 @@ export interface FixtureSetUp {
   readonly directory: string;
   /** Bits of ORDER_FLAG. */
   readonly flags: number;
+  /** Whether what is decided is recorded for the row log. */
+  readonly records: boolean;
 }
 
 /** Of one round. */
@@ -19,11 +21,13 @@ export interface FixtureRound {
   readonly cpuMicros: number;
   /** Of one batch in the journal. */
   readonly batchBytes: number;
+  /** The outcomes of one batch; null where none are recorded. */
+  readonly outcomes: Uint8Array | null;
 }
 
-const { directory, flags } = workerData as FixtureSetUp;
+const { directory, flags, records } = workerData as FixtureSetUp;
 const port = must(parentPort, 'a thread of the benchmark');
-const fixture = new ClearingFixture(directory, flags);
+const fixture = new ClearingFixture(directory, flags, records);
 
 /** Replies to a number of batches with a FixtureRound, to 0 with the total number of confirmed fills. */
 port.on('message', (batches: number) => {
@@ -39,5 +43,5 @@ function round(batches: number): FixtureRound {
   for (let count = 0; count < batches; count += 1) batchBytes = fixture.batch();
   const elapsedMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(before);
-  return { elapsedMs, cpuMicros: user + system, batchBytes };
+  return { elapsedMs, cpuMicros: user + system, batchBytes, outcomes: fixture.outcomes() };
 }

@@ -12,6 +12,7 @@ import { applyBatch, verdictsNeeded } from '../src/clearing/clearing.ts';
 import { type EffectSinks, type RecordSink, writeEffect } from '../src/clearing/effect-codec.ts';
 import type { Effect } from '../src/clearing/effects.ts';
 import { BatchBuffer } from '../src/clearing/journal-batch.ts';
+import { OutcomeRecorder } from '../src/clearing/outcomes.ts';
 import type { OrderRow } from '../src/clearing/rows.ts';
 import { nativeSha256 } from '../src/clearing/sha256.ts';
 import { type ClearingState, createClearingState } from '../src/clearing/state.ts';
@@ -161,8 +162,9 @@ export class ClearingFixture {
   #confirmed = 0;
   #timeNs: bigint = T0;
 
-  /** @param flags bits of ORDER_FLAG: spot or margin. */
-  constructor(directory: string, flags: number) {
+  /** @param flags bits of ORDER_FLAG: spot or margin. @param records whether what is decided is recorded. */
+  constructor(directory: string, flags: number, records: boolean) {
+    if (records) this.#state.outcomes = new OutcomeRecorder();
     this.#writer = openWriter(directory);
     this.#journal = new Journal(this.#writer);
     this.#checkpoints = new CheckpointWriter(this.#writer);
@@ -189,6 +191,11 @@ export class ClearingFixture {
   batch(): number {
     this.#records.take(2 * FILLS_PER_BATCH, this.#buffer);
     return this.#commit();
+  }
+
+  /** What the last batch decided, as bytes; null where nothing is recorded. */
+  outcomes(): Uint8Array | null {
+    return this.#state.outcomes?.bytes.slice() ?? null;
   }
 
   /** @returns the number of confirmed fills; throws unless all are. */

@@ -3,6 +3,8 @@
  * that flushes the same bytes. The CPU time of a fill includes the threads of the garbage collector, but not waits for
  * the disk.
  *
+ * The same with what is decided recorded for the row log (src/clearing/outcomes.ts), in turn; and rows made of that.
+ *
  * Also the effect of a price change: the maintenance margin of 10,000 accounts with a debt in the asset, recomputed.
  */
 
@@ -11,6 +13,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 import { maintenanceOf } from '../src/clearing/account-margin.ts';
 import { applyBatch } from '../src/clearing/clearing.ts';
 import { positionSlot, setLegs } from '../src/clearing/positions.ts';
@@ -19,6 +22,8 @@ import { must } from '../src/core/assert.ts';
 import type { UserId } from '../src/core/ids.ts';
 import { ORDER_FLAG } from '../src/core/order-terms.ts';
 import { type Amount18, ONE_18, type TimestampNs } from '../src/core/units.ts';
+import { viewsOf } from '../src/core/views.ts';
+import { RowWriter } from '../src/evidence/row-bytes.ts';
 import { CLEARING_YOUNG_MEBIBYTES } from '../src/node/topology.ts';
 import { isLiquidatable } from '../src/risk/account.ts';
 import { ETH, USD } from '../test/support/names.ts';
@@ -36,20 +41,30 @@ export async function run(scale: Scale): Promise<BenchResult> {
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-bench-'));
   try {
     const spot = new Contest(join(directory, 'spot'), ORDER_FLAG.isSpot, 'spot');
+    const spotRows = new Contest(
+      join(directory, 'spot-rows'),
+      ORDER_FLAG.isSpot,
+      'spot, recorded for the row log',
+      true,
+    );
     const margin = new Contest(join(directory, 'margin'), 0, 'margin');
+    const marginRows = new Contest(join(directory, 'margin-rows'), 0, 'margin, recorded for the row log', true);
     await spot.round(1);
     const bare = bareLoop(join(directory, 'bare.mdb'), Buffer.alloc(spot.batchBytes, 0x5a));
     const batches = BATCHES[scale];
-    const [bareFigures = [], spotFigures = [], marginFigures = []] = await interleave(
-      [
-        { label: 'bare', round: () => perSecond(batches, bare.commit) },
-        { label: 'spot', round: () => spot.round(batches) },
-        { label: 'margin', round: () => margin.round(batches) },
-      ],
-      ROUNDS[scale],
-    );
+    const [bareFigures = [], spotFigures = [], spotRowsFigures = [], marginFigures = [], marginRowsFigures = []] =
+      await interleave(
+        [
+          { label: 'bare', round: () => perSecond(batches, bare.commit) },
+          { label: 'spot', round: () => spot.round(batches) },
+          { label: 'spot rows', round: () => spotRows.round(batches) },
+          { label: 'margin', round: () => margin.round(batches) },
+          { label: 'margin rows', round: () => marginRows.round(batches) },
+        ],
+        ROUNDS[scale],
+      );
     await bare.close();
-    const fills = [await spot.end(), await margin.end()];
+    const fills = [await spot.end(), await spotRows.end(), await margin.end(), await marginRows.end()];
     const tick = recheck(TICKS[scale]);
     const label = `batches of ${FILLS_PER_BATCH}`;
     return {
@@ -57,10 +72,14 @@ export async function run(scale: Scale): Promise<BenchResult> {
       rows: [
         { label: `${label}, bare loop of the same bytes`, value: median(bareFigures), unit: 'fills/s' },
         ...spot.rows(label, spotFigures),
+        ...spotRows.rows(label, spotRowsFigures),
         ...margin.rows(label, marginFigures),
+        ...marginRows.rows(label, marginRowsFigures),
+        ...encoding('spot', must(spotRows.outcomes, 'what was recorded'), scale),
+        ...encoding('margin', must(marginRows.outcomes, 'what was recorded'), scale),
         { label: `margin of ${HOLDERS} accounts after a price`, value: tick.ms, unit: 'ms' },
       ],
-      checks: `${fills.join(' and ')} fills confirmed, both ledgers recounted; ${tick.liquidatable} accounts below maintenance`,
+      checks: `${fills.join(', ')} fills confirmed, all ledgers recounted; ${tick.liquidatable} accounts below maintenance`,
     };
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -70,21 +89,24 @@ export async function run(scale: Scale): Promise<BenchResult> {
 /** The rounds of one rig, on a thread with clearing's memory settings. */
 class Contest {
   batchBytes = 0;
+  /** Of its last batch. */
+  outcomes: Uint8Array | null = null;
   readonly #worker: Worker;
   readonly #label: string;
   readonly #cpuMicros: number[] = [];
 
-  /** @param flags bits of ORDER_FLAG. */
-  constructor(directory: string, flags: number, label: string) {
-    const workerData: FixtureSetUp = { directory, flags };
+  /** @param flags bits of ORDER_FLAG. @param records whether what is decided is recorded for the row log. */
+  constructor(directory: string, flags: number, label: string, records = false) {
+    const workerData: FixtureSetUp = { directory, flags, records };
     const resourceLimits = { maxYoungGenerationSizeMb: CLEARING_YOUNG_MEBIBYTES };
     this.#worker = new Worker(new URL('./clearing-fixture-task.js', import.meta.url), { workerData, resourceLimits });
     this.#label = label;
   }
 
   async round(batches: number): Promise<number> {
-    const { elapsedMs, cpuMicros, batchBytes } = (await this.#request(batches)) as FixtureRound;
+    const { elapsedMs, cpuMicros, batchBytes, outcomes } = (await this.#request(batches)) as FixtureRound;
     this.batchBytes = batchBytes;
+    this.outcomes = outcomes;
     this.#cpuMicros.push(cpuMicros / (batches * FILLS_PER_BATCH));
     return (batches * FILLS_PER_BATCH) / (elapsedMs / 1_000);
   }
@@ -112,6 +134,30 @@ class Contest {
     const [value] = (await answer) as [unknown];
     return value;
   }
+}
+
+/** What recorded outcomes take, and rows made of them (src/evidence/row-bytes.ts), which is another thread's work. */
+function encoding(label: string, outcomes: Uint8Array, scale: Scale): readonly BenchRow[] {
+  const copy = outcomes.slice();
+  const views = viewsOf(copy.buffer, 0, copy.length);
+  const writer = new RowWriter();
+  const next = { n: 1, previous: '0'.repeat(64) };
+  const sink = { nextOf: () => next, row: (): void => undefined };
+  const encode = (): { readonly count: number; readonly bytes: Uint8Array } =>
+    writer.write({ sequence: 1, timeNs: T0 }, views, 0, copy.length, sink);
+  const { count, bytes } = encode();
+  const times = Array.from({ length: TICKS[scale] }, () => {
+    const startedMs = performance.now();
+    encode();
+    return ((performance.now() - startedMs) * 1_000) / count;
+  });
+  return [
+    { label: `${label}, outcomes of a fill with its taker order`, value: copy.length / FILLS_PER_BATCH, unit: 'bytes' },
+    { label: `${label}, rows of it`, value: count / FILLS_PER_BATCH, unit: 'rows' },
+    { label: `${label}, their bytes`, value: bytes.length / FILLS_PER_BATCH, unit: 'bytes' },
+    { label: `${label}, the same deflated`, value: gzipSync(bytes).length / FILLS_PER_BATCH, unit: 'bytes' },
+    { label: `${label}, a row made`, value: median(times), unit: 'µs' },
+  ];
 }
 
 function perSecond(batches: number, batch: () => void): number {

@@ -9,7 +9,6 @@
 import { add18, powerOfTen } from '../core/arithmetic.ts';
 import { assert } from '../core/assert.ts';
 import { USD } from '../core/ids.ts';
-import { LEDGER_ENTRY } from '../core/ledger-entries.ts';
 import {
   FILL_GROUP,
   isAtFault,
@@ -32,7 +31,7 @@ import { changeOrder, enableChildren, finishOrder } from './orders.ts';
 import { countQuoted } from './quote-set-slots.ts';
 import { isEnoughForMark, moveMark } from './risks.ts';
 import type { TradeRow, TradeSide } from './rows.ts';
-import type { ClearingMarket, ClearingState } from './state.ts';
+import type { BalanceSlot, ClearingMarket, ClearingState } from './state.ts';
 import { tallyRollback, tallyTrade } from './tallies.ts';
 import { fireReached } from './triggers.ts';
 
@@ -78,10 +77,11 @@ function decideGroup(
   // After this point the group must succeed.
   state.outcomes?.causeOfFills();
   book(state, fills);
-  state.outcomes?.causeOfTrade(LEDGER_ENTRY.feeIncome, market, (inputs[0] as MatchedInput).tradeId);
-  bookFees(state, plan.fees, effects);
+  const feesTo = bookFees(state, plan.fees, effects);
   state.outcomes?.noCause();
-  for (const fill of fills) {
+  const last = fills.length - 1;
+  for (const [place, fill] of fills.entries()) {
+    state.outcomes?.filled(market, fill, place === last ? feesTo : null);
     confirm(state, market, fill, effects);
     const { takerOrder, timeNs } = fill.input;
     if (!isEnoughForMark(state, market, plan.risk, { takerOrder, timeNs, notional: fill.notional })) continue;
@@ -97,13 +97,16 @@ function markPrice({ input, market }: Fill): Amount18 {
 /**
  * Fees less rebates go to spot USD of account 0 of the fee account (AMB-41). A maker's rebate is at most what the taker
  * pays, so the fee account never pays out of its own pocket and is, like every user, never negative.
+ *
+ * @returns the balance; null where there are none.
  */
-function bookFees(state: ClearingState, fees: Amount18, effects: Effect[]): void {
+function bookFees(state: ClearingState, fees: Amount18, effects: Effect[]): BalanceSlot | null {
   assert(fees >= 0n, 'a trade never costs the fee account');
-  if (fees === 0n) return;
+  if (fees === 0n) return null;
   const user = ensureUser(state, state.settings.fee_account, effects);
   const slot = balanceSlot(state, user, SPOT_ACCOUNT, USD);
   setOwned(state, slot, add18(slot.owned, fees));
+  return slot;
 }
 
 function confirm(state: ClearingState, market: ClearingMarket, fill: Fill, effects: Effect[]): void {
@@ -120,7 +123,6 @@ function confirm(state: ClearingState, market: ClearingMarket, fill: Fill, effec
     maker: tradeSide(maker),
     taker: tradeSide(taker),
   };
-  state.outcomes?.filled(market, fill);
   fillOrder(state, fill, maker);
   fillOrder(state, fill, taker);
   tallyTrade(state, trade);

@@ -18,6 +18,7 @@ import { ORDER_FLAG, type OrderEnd, ROLLBACK_REASON, type RollbackReason, type S
 import { LEG, type Leg, type OrderOutcome, OUTCOME, type QuoteSetOutcome } from '../core/outcomes.ts';
 import { type RawPrice, type RawQuantity, type Sequence, type TimestampNs, ZERO_18 } from '../core/units.ts';
 import { type Views, viewsOf } from '../core/views.ts';
+import { type Legs, NO_LEGS } from '../risk/position.ts';
 import { writeText } from '../schema/fields.ts';
 import {
   OrderRecord,
@@ -26,6 +27,7 @@ import {
   OutcomeClosing,
   OutcomeFact,
   OutcomeFill,
+  OutcomeHead,
   OutcomeLedger,
   OutcomeMarket,
   OutcomeOrder,
@@ -41,8 +43,6 @@ import type { OrderRow, QuoteSetRow, SignedText } from './rows.ts';
 import type { BalanceSlot, ClearingMarket, PositionSlot } from './state.ts';
 
 const INITIAL_BYTES = 1 << 16;
-/** Outcomes of at most this size are cleared word by word. */
-const SHORT_BYTES = 160;
 const INT128_BYTES = 16;
 /** A change without a cause. */
 const NO_CAUSE = -1;
@@ -127,7 +127,7 @@ export class OutcomeRecorder {
     let bytes = padded(OutcomeClosing.bytes);
     for (let number = 0; number < count; number += 1)
       bytes += isPosition(this.#accounts[number] as BalanceSlot | PositionSlot) ? 3 * INT128_BYTES : INT128_BYTES;
-    let to = this.#claim(OUTCOME.closing, bytes);
+    let to = this.#claimClean(OUTCOME.closing, bytes);
     const v = this.#v;
     OutcomeClosing.setAccounts(v, to, count);
     to += padded(OutcomeClosing.bytes);
@@ -214,15 +214,14 @@ export class OutcomeRecorder {
     const owned = slot.owned + slot.locked;
     if (owned === 0n) return;
     this.cause(LEDGER_ENTRY.opening, '');
-    this.#balance(slot, ZERO_18);
-    this.#ledger(slot.outcomeAt, LEG.balance, owned);
+    this.#ledger(this.#defineBalance(slot, ZERO_18), LEG.balance, owned);
   }
 
   openPosition(slot: PositionSlot): void {
     const { base, quote } = slot.legs;
     if (base === 0n && quote === 0n) return;
     this.cause(LEDGER_ENTRY.opening, '');
-    this.#position(slot, ZERO_18);
+    this.#definePosition(slot, NO_LEGS);
     if (base !== 0n) this.#ledger(slot.outcomeAt, LEG.base, base);
     if (quote !== 0n) this.#ledger(slot.outcomeAt, LEG.quote, quote);
   }
@@ -230,7 +229,7 @@ export class OutcomeRecorder {
   #ledger(account: number, leg: Leg, change: bigint): void {
     if (this.#entry < 0) throw new InvariantError('a balance changes for a reason');
     const reference = this.#tradeId === 0 ? this.#reference : '';
-    const at = this.#claim(OUTCOME.ledger, OutcomeLedger.bytes + reference.length);
+    const at = this.#claimClean(OUTCOME.ledger, OutcomeLedger.bytes + reference.length);
     const v = this.#v;
     OutcomeLedger.setChange(v, at, change);
     OutcomeLedger.setFee(v, at, this.#fee);
@@ -249,10 +248,13 @@ export class OutcomeRecorder {
   }
 
   /** The number of a balance, which is defined if it is not yet. */
-  #balance(slot: BalanceSlot, before: bigint = slot.owned + slot.locked): number {
-    if (this.#isDefined(slot)) return slot.outcomeAt;
+  #balance(slot: BalanceSlot): number {
+    return this.#isDefined(slot) ? slot.outcomeAt : this.#defineBalance(slot, slot.owned + slot.locked);
+  }
+
+  #defineBalance(slot: BalanceSlot, before: bigint): number {
     const { user, subAccount, asset } = slot;
-    const at = this.#claim(OUTCOME.balance, OutcomeBalance.bytes + asset.length);
+    const at = this.#claimClean(OUTCOME.balance, OutcomeBalance.bytes + asset.length);
     const v = this.#v;
     OutcomeBalance.setBefore(v, at, before);
     OutcomeBalance.setUser(v, at, user);
@@ -262,13 +264,16 @@ export class OutcomeRecorder {
     return this.#define(slot);
   }
 
-  #position(slot: PositionSlot, none: bigint | null = null): number {
-    if (this.#isDefined(slot)) return slot.outcomeAt;
-    const { user, subAccount, asset, legs } = slot;
-    const at = this.#claim(OUTCOME.position, OutcomePosition.bytes + asset.length);
+  #position(slot: PositionSlot): number {
+    return this.#isDefined(slot) ? slot.outcomeAt : this.#definePosition(slot, slot.legs);
+  }
+
+  #definePosition(slot: PositionSlot, legs: Pick<Legs, 'base' | 'quote'>): number {
+    const { user, subAccount, asset } = slot;
+    const at = this.#claimClean(OUTCOME.position, OutcomePosition.bytes + asset.length);
     const v = this.#v;
-    OutcomePosition.setBase(v, at, none ?? legs.base);
-    OutcomePosition.setQuote(v, at, none ?? legs.quote);
+    OutcomePosition.setBase(v, at, legs.base);
+    OutcomePosition.setQuote(v, at, legs.quote);
     OutcomePosition.setUser(v, at, user);
     OutcomePosition.setSubAccount(v, at, subAccount);
     OutcomePosition.setAssetBytes(v, at, asset.length);
@@ -288,7 +293,7 @@ export class OutcomeRecorder {
     const { marketIndex, assetId, priceDecimals, quantityDecimals } = definition;
     if (this.#markets[marketIndex] === this.#record) return;
     this.#markets[marketIndex] = this.#record;
-    const at = this.#claim(OUTCOME.market, OutcomeMarket.bytes + assetId.length);
+    const at = this.#claimClean(OUTCOME.market, OutcomeMarket.bytes + assetId.length);
     const v = this.#v;
     OutcomeMarket.setMarketIndex(v, at, marketIndex);
     OutcomeMarket.setAssetBytes(v, at, assetId.length);
@@ -313,6 +318,7 @@ export class OutcomeRecorder {
     this.#defineMarket(market);
     const at = this.#claim(OUTCOME.order, OutcomeOrder.bytes + text.length + signatures.length);
     const v = this.#v;
+    v.u32[(at + OutcomeOrder.bytes - 4) >>> 2] = 0;
     if (row instanceof OrderRecordView) OrderRecord.copy(row.v, row.at, v, at + OutcomeOrder.orderAt);
     else OrderRecord.write(v, at + OutcomeOrder.orderAt, row);
     OutcomeOrder.setTextBytes(v, at, text.length);
@@ -334,7 +340,7 @@ export class OutcomeRecorder {
     const { text, signatures } = signed;
     const changesAt = padded(OutcomeQuoteSet.bytes);
     const textAt = changesAt + changes.length * QuoteSetChange.bytes;
-    const at = this.#claim(OUTCOME.quoteSet, textAt + text.length + signatures.length);
+    const at = this.#claimClean(OUTCOME.quoteSet, textAt + text.length + signatures.length);
     const v = this.#v;
     OutcomeQuoteSet.setSequence(v, at, row.sequence);
     OutcomeQuoteSet.setEventNs(v, at, timeNs);
@@ -364,17 +370,27 @@ export class OutcomeRecorder {
 
   // ---- fills
 
-  /** A fill is confirmed: its balances were booked under `causeOfFills`. */
-  filled(market: ClearingMarket, fill: Fill): void {
-    this.#fill(market, fill, ROLLBACK_REASON.none, ROLLBACK_REASON.none);
+  /**
+   * A fill is confirmed: its balances were booked under `causeOfFills`.
+   *
+   * @param fees the balance that got the fees of its match, of the last fill of one that has fees; else null.
+   */
+  filled(market: ClearingMarket, fill: Fill, fees: BalanceSlot | null): void {
+    this.#fill(market, fill, ROLLBACK_REASON.none, ROLLBACK_REASON.none, fees);
   }
 
   /** A fill was rolled back. */
   rolledBack(market: ClearingMarket, fill: Fill, maker: RollbackReason, taker: RollbackReason): void {
-    this.#fill(market, fill, maker, taker);
+    this.#fill(market, fill, maker, taker, null);
   }
 
-  #fill(market: ClearingMarket, { input, maker, taker }: Fill, makerReason: number, takerReason: number): void {
+  #fill(
+    market: ClearingMarket,
+    { input, maker, taker }: Fill,
+    makerReason: number,
+    takerReason: number,
+    fees: BalanceSlot | null,
+  ): void {
     this.#defineMarket(market);
     const makerBase = this.#baseOf(maker);
     const makerUsd = this.#usdOf(maker);
@@ -382,10 +398,14 @@ export class OutcomeRecorder {
     const takerUsd = this.#usdOf(taker);
     const ofMaker = maker.slot.row;
     const ofTaker = taker.slot.row;
+    const feeAccount = fees === null ? NO_ACCOUNT : this.#balance(fees);
     const makerIdBytes = OrderRecord.orderIdBytes(ofMaker.v, ofMaker.at);
     const takerIdBytes = OrderRecord.orderIdBytes(ofTaker.v, ofTaker.at);
-    const at = this.#claim(OUTCOME.fill, OutcomeFill.bytes + makerIdBytes + takerIdBytes);
+    const takerIdAt = OutcomeFill.bytes + ((makerIdBytes + 3) & ~3);
+    const at = this.#claim(OUTCOME.fill, takerIdAt + takerIdBytes);
     const v = this.#v;
+    v.u32[(at + OutcomeFill.bytes - 8) >>> 2] = 0;
+    v.u32[(at + OutcomeFill.bytes - 4) >>> 2] = 0;
     OutcomeFill.setTradeId(v, at, input.tradeId);
     OutcomeFill.setMakerOrder(v, at, input.makerOrder);
     OutcomeFill.setTakerOrder(v, at, input.takerOrder);
@@ -399,24 +419,25 @@ export class OutcomeRecorder {
     OutcomeFill.setMakerUsd(v, at, makerUsd);
     OutcomeFill.setTakerBase(v, at, takerBase);
     OutcomeFill.setTakerUsd(v, at, takerUsd);
+    OutcomeFill.setFeeAccount(v, at, feeAccount);
     OutcomeFill.setMakerReason(v, at, makerReason);
     OutcomeFill.setTakerReason(v, at, takerReason);
     OutcomeFill.setTakerSide(v, at, OrderRecord.side(ofTaker.v, ofTaker.at));
     OutcomeFill.setMakerIdBytes(v, at, makerIdBytes);
     OutcomeFill.setTakerIdBytes(v, at, takerIdBytes);
     const isLiquidation = (OrderRecord.flags(ofTaker.v, ofTaker.at) & ORDER_FLAG.liquidation) !== 0;
-    OutcomeFill.setIsLiquidation(v, at, isLiquidation);
-    OutcomeFill.setIsAutoDeleverage(v, at, false);
-    const idsAt = at + OutcomeFill.bytes;
-    this.#copyId(ofMaker, makerIdBytes, idsAt);
-    this.#copyId(ofTaker, takerIdBytes, idsAt + makerIdBytes);
+    if (isLiquidation) OutcomeFill.setIsLiquidation(v, at, true);
+    this.#copyId(ofMaker, makerIdBytes, at + OutcomeFill.bytes);
+    this.#copyId(ofTaker, takerIdBytes, at + takerIdAt);
   }
 
+  /** By words: behind an id its field is zeros. */
   #copyId(row: OrderRecordView, bytes: number, to: number): void {
-    const target = this.#v.u8;
-    const source = row.v.u8;
-    const from = row.at + OrderRecord.orderIdAt;
-    for (let byte = 0; byte < bytes; byte += 1) target[to + byte] = source[from + byte] as number;
+    const target = this.#v.u32;
+    const source = row.v.u32;
+    const from = (row.at + OrderRecord.orderIdAt) >>> 2;
+    const words = (bytes + 3) >>> 2;
+    for (let word = 0; word < words; word += 1) target[(to >>> 2) + word] = source[from + word] as number;
   }
 
   #baseOf({ slot }: Party): number {
@@ -432,7 +453,7 @@ export class OutcomeRecorder {
     this.#defineMarket(market);
     const makerBase = this.#position(trade.maker);
     const takerBase = this.#position(trade.taker);
-    const at = this.#claim(OUTCOME.fill, OutcomeFill.bytes);
+    const at = this.#claimClean(OUTCOME.fill, OutcomeFill.bytes);
     OutcomeFill.write(this.#v, at, {
       size: OutcomeFill.bytes,
       kind: OUTCOME.fill,
@@ -449,6 +470,7 @@ export class OutcomeRecorder {
       makerUsd: NO_ACCOUNT,
       takerBase,
       takerUsd: NO_ACCOUNT,
+      feeAccount: NO_ACCOUNT,
       makerReason: ROLLBACK_REASON.none,
       takerReason: ROLLBACK_REASON.none,
       takerSide: trade.takerSide,
@@ -464,7 +486,7 @@ export class OutcomeRecorder {
   /** A row of a cold kind: its members by their names, with `kind`, and `user` of a private one; a json is its text. */
   fact(row: Readonly<Record<string, unknown>>): void {
     const text = encodePlain(row);
-    const at = this.#claim(OUTCOME.fact, OutcomeFact.bytes + text.length);
+    const at = this.#claimClean(OUTCOME.fact, OutcomeFact.bytes + text.length);
     OutcomeFact.setTextBytes(this.#v, at, text.length);
     this.#v.u8.set(text, at + OutcomeFact.bytes);
   }
@@ -474,22 +496,20 @@ export class OutcomeRecorder {
     const size = padded(bytes);
     const at = this.#at;
     if (at + size > this.#v.u8.length) this.#grow(at + size);
-    this.#clear(at, size);
+    // What pads it is of no record before; its fields are the caller's.
+    this.#v.u32[(at + size - 8) >>> 2] = 0;
+    this.#v.u32[(at + size - 4) >>> 2] = 0;
     this.#v.u32[at >>> 2] = size;
     this.#v.u32[(at >>> 2) + 1] = kind;
     this.#at = at + size;
     return at;
   }
 
-  /** What pads fields is of no record before. A call into the engine costs more than the few words of most outcomes. */
-  #clear(at: number, size: number): void {
-    if (size > SHORT_BYTES) {
-      this.#v.u8.fill(0, at, at + size);
-      return;
-    }
-    const { i32 } = this.#v;
-    const end = (at + size) >>> 2;
-    for (let word = at >>> 2; word < end; word += 1) i32[word] = 0;
+  /** The same, all of it zeros. */
+  #claimClean(kind: number, bytes: number): number {
+    const at = this.#claim(kind, bytes);
+    this.#v.u8.fill(0, at + OutcomeHead.bytes, this.#at);
+    return at;
   }
 
   #grow(bytes: number): void {

@@ -126,6 +126,8 @@ export class RowWriter {
   #sink: RowSink | null = null;
   readonly #markets: Market[] = [];
   readonly #accounts: Account[] = [];
+  /** Of the fills so far of a match. */
+  #fees = 0n;
 
   /**
    * Encodes the rows of a record.
@@ -140,6 +142,7 @@ export class RowWriter {
     this.#tail = `,"time_ns":"${timeNs}","kind":"`;
     this.#sink = sink;
     this.#accounts.length = 0;
+    this.#fees = 0n;
     let isClosed = false;
     for (let place = at; place < at + bytes; place += OutcomeHead.size(v, place)) {
       assert(!isClosed, 'the outcomes of a record end with its balances');
@@ -270,7 +273,8 @@ export class RowWriter {
     const idsAt = at + OutcomeFill.bytes;
     const side = fill.takerSide === SIDE.buy ? SIDE.sell : SIDE.buy;
     const makerId = fill.isAutoDeleverage ? null : readText(v, idsAt, fill.makerIdBytes);
-    const takerId = fill.isAutoDeleverage ? null : readText(v, idsAt + fill.makerIdBytes, fill.takerIdBytes);
+    const takerIdAt = idsAt + ((fill.makerIdBytes + 3) & ~3);
+    const takerId = fill.isAutoDeleverage ? null : readText(v, takerIdAt, fill.takerIdBytes);
     const parties = [
       { account: maker, id: makerId, order: fill.makerOrder, side, role: 'Maker', rate: fill.makerFeeRate },
       {
@@ -298,6 +302,7 @@ export class RowWriter {
       if (usdNumber !== NO_ACCOUNT) members += ',"is_spot":true';
       this.#private('fill', account.user, members + flags);
       if (!isConfirmed || fill.isAutoDeleverage) continue;
+      this.#fees += fee;
       const reference = referenceOf(market, fill.tradeId);
       const bought = own === SIDE.buy ? base : -base;
       const paid = own === SIDE.buy ? -notional : notional;
@@ -312,6 +317,11 @@ export class RowWriter {
         this.#move(money, LEG.balance, LEDGER_ENTRY.tradingFee, -fee, reference);
       }
     }
+    if (fill.feeAccount === NO_ACCOUNT) return;
+    const fees = this.#fees;
+    this.#fees = 0n;
+    const reference = referenceOf(market, fill.tradeId);
+    this.#move(this.#account(fill.feeAccount), LEG.balance, LEDGER_ENTRY.feeIncome, fees, reference);
   }
 
   // ---- ledger

@@ -72,7 +72,6 @@ suite('EXP-00, LDG-01 rows of what clearing decides', () => {
         row['amount'] ?? '',
       ]),
       [
-        ['ledger', FEES, 'fee_income', '1.1'],
         ['trade', '', '', ''],
         ['fill', ALICE, 'Confirmed', '2000'],
         ['ledger', ALICE, 'trade', '-1'],
@@ -82,6 +81,7 @@ suite('EXP-00, LDG-01 rows of what clearing decides', () => {
         ['ledger', BOB, 'trade', '1'],
         ['ledger', BOB, 'trade', '-2000'],
         ['ledger', BOB, 'trading_fee', '-0.9'],
+        ['ledger', FEES, 'fee_income', '1.1'],
         ['order', ALICE, 'ended', ''],
         ['order', BOB, 'ended', ''],
       ],
@@ -117,7 +117,7 @@ suite('EXP-00, LDG-01 rows of what clearing decides', () => {
       fee: '0.9',
       is_spot: true,
     });
-    assert.deepEqual(shown(rows, 'ledger')[5], {
+    assert.deepEqual(shown(rows, 'ledger')[4], {
       kind: 'ledger',
       user: BOB,
       sub_account: 0,
@@ -221,13 +221,13 @@ suite('EXP-00, LDG-01 rows of what clearing decides', () => {
         row['amount'],
       ]),
       [
-        [false, USD, null, 'fee_income', '0.55'],
         [false, ETH, ETH, 'trade', '-0.5'],
         [false, USD, ETH, 'trade', '1000'],
         [false, USD, ETH, 'trading_fee', '-0.1'],
         [true, ETH, ETH, 'trade', '0.5'],
         [true, USD, ETH, 'trade', '-1000'],
         [true, USD, ETH, 'trading_fee', '-0.45'],
+        [false, USD, null, 'fee_income', '0.55'],
       ],
     );
     assert.deepEqual(shown(rows, 'position'), [

@@ -5890,6 +5890,7 @@ export interface OutcomeFillFields {
   readonly makerUsd: number;
   readonly takerBase: number;
   readonly takerUsd: number;
+  readonly feeAccount: number;
   readonly makerReason: RollbackReason;
   readonly takerReason: RollbackReason;
   readonly takerSide: Side;
@@ -5902,7 +5903,8 @@ export interface OutcomeFillFields {
 /**
  * A fill that was decided. `…_base` and `…_usd` are the numbers of the balances that it moves; a margin order has its position in `…_base`
  * and 0xffffffff in `…_usd`. Reasons are 0 of a confirmed one. The ledger rows of a confirmed one follow from it, unless
- * `is_auto_deleverage`. Tail: the ids of the two orders.
+ * `is_auto_deleverage`. `fee_account`: the balance that gets the fees of this fill and of those before it in its match, 0xffffffff if it is not the
+ * last of them or there are none. Tail: the ids of the two orders, each padded to 4.
  */
 export const OutcomeFill = {
   bytes: 96,
@@ -5973,33 +5975,37 @@ export const OutcomeFill = {
   setTakerUsd: (v: Views, at: number, value: number): void => {
     v.u32[(at + 80) >>> 2] = value;
   },
-  makerReason: (v: Views, at: number): RollbackReason => v.u8[at + 84] as RollbackReason,
+  feeAccount: (v: Views, at: number): number => v.u32[(at + 84) >>> 2] as number,
+  setFeeAccount: (v: Views, at: number, value: number): void => {
+    v.u32[(at + 84) >>> 2] = value;
+  },
+  makerReason: (v: Views, at: number): RollbackReason => v.u8[at + 88] as RollbackReason,
   setMakerReason: (v: Views, at: number, value: number): void => {
-    v.u8[at + 84] = value;
-  },
-  takerReason: (v: Views, at: number): RollbackReason => v.u8[at + 85] as RollbackReason,
-  setTakerReason: (v: Views, at: number, value: number): void => {
-    v.u8[at + 85] = value;
-  },
-  takerSide: (v: Views, at: number): Side => v.u8[at + 86] as Side,
-  setTakerSide: (v: Views, at: number, value: number): void => {
-    v.u8[at + 86] = value;
-  },
-  makerIdBytes: (v: Views, at: number): number => v.u8[at + 87] as number,
-  setMakerIdBytes: (v: Views, at: number, value: number): void => {
-    v.u8[at + 87] = value;
-  },
-  takerIdBytes: (v: Views, at: number): number => v.u8[at + 88] as number,
-  setTakerIdBytes: (v: Views, at: number, value: number): void => {
     v.u8[at + 88] = value;
   },
-  isLiquidation: (v: Views, at: number): boolean => v.u8[at + 89] !== 0,
-  setIsLiquidation: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 89] = value ? 1 : 0;
+  takerReason: (v: Views, at: number): RollbackReason => v.u8[at + 89] as RollbackReason,
+  setTakerReason: (v: Views, at: number, value: number): void => {
+    v.u8[at + 89] = value;
   },
-  isAutoDeleverage: (v: Views, at: number): boolean => v.u8[at + 90] !== 0,
+  takerSide: (v: Views, at: number): Side => v.u8[at + 90] as Side,
+  setTakerSide: (v: Views, at: number, value: number): void => {
+    v.u8[at + 90] = value;
+  },
+  makerIdBytes: (v: Views, at: number): number => v.u8[at + 91] as number,
+  setMakerIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 91] = value;
+  },
+  takerIdBytes: (v: Views, at: number): number => v.u8[at + 92] as number,
+  setTakerIdBytes: (v: Views, at: number, value: number): void => {
+    v.u8[at + 92] = value;
+  },
+  isLiquidation: (v: Views, at: number): boolean => v.u8[at + 93] !== 0,
+  setIsLiquidation: (v: Views, at: number, value: boolean): void => {
+    v.u8[at + 93] = value ? 1 : 0;
+  },
+  isAutoDeleverage: (v: Views, at: number): boolean => v.u8[at + 94] !== 0,
   setIsAutoDeleverage: (v: Views, at: number, value: boolean): void => {
-    v.u8[at + 90] = value ? 1 : 0;
+    v.u8[at + 94] = value ? 1 : 0;
   },
   read: (v: Views, at: number): OutcomeFillFields => ({
     size: v.u32[at >>> 2] as number,
@@ -6017,13 +6023,14 @@ export const OutcomeFill = {
     makerUsd: v.u32[(at + 72) >>> 2] as number,
     takerBase: v.u32[(at + 76) >>> 2] as number,
     takerUsd: v.u32[(at + 80) >>> 2] as number,
-    makerReason: v.u8[at + 84] as RollbackReason,
-    takerReason: v.u8[at + 85] as RollbackReason,
-    takerSide: v.u8[at + 86] as Side,
-    makerIdBytes: v.u8[at + 87] as number,
-    takerIdBytes: v.u8[at + 88] as number,
-    isLiquidation: v.u8[at + 89] !== 0,
-    isAutoDeleverage: v.u8[at + 90] !== 0,
+    feeAccount: v.u32[(at + 84) >>> 2] as number,
+    makerReason: v.u8[at + 88] as RollbackReason,
+    takerReason: v.u8[at + 89] as RollbackReason,
+    takerSide: v.u8[at + 90] as Side,
+    makerIdBytes: v.u8[at + 91] as number,
+    takerIdBytes: v.u8[at + 92] as number,
+    isLiquidation: v.u8[at + 93] !== 0,
+    isAutoDeleverage: v.u8[at + 94] !== 0,
   }),
   write: (v: Views, at: number, fields: OutcomeFillFields): void => {
     v.u32[at >>> 2] = fields.size;
@@ -6041,13 +6048,14 @@ export const OutcomeFill = {
     v.u32[(at + 72) >>> 2] = fields.makerUsd;
     v.u32[(at + 76) >>> 2] = fields.takerBase;
     v.u32[(at + 80) >>> 2] = fields.takerUsd;
-    v.u8[at + 84] = fields.makerReason;
-    v.u8[at + 85] = fields.takerReason;
-    v.u8[at + 86] = fields.takerSide;
-    v.u8[at + 87] = fields.makerIdBytes;
-    v.u8[at + 88] = fields.takerIdBytes;
-    v.u8[at + 89] = fields.isLiquidation ? 1 : 0;
-    v.u8[at + 90] = fields.isAutoDeleverage ? 1 : 0;
+    v.u32[(at + 84) >>> 2] = fields.feeAccount;
+    v.u8[at + 88] = fields.makerReason;
+    v.u8[at + 89] = fields.takerReason;
+    v.u8[at + 90] = fields.takerSide;
+    v.u8[at + 91] = fields.makerIdBytes;
+    v.u8[at + 92] = fields.takerIdBytes;
+    v.u8[at + 93] = fields.isLiquidation ? 1 : 0;
+    v.u8[at + 94] = fields.isAutoDeleverage ? 1 : 0;
   },
   copy: (from: Views, fromAt: number, to: Views, toAt: number): void =>
     copyStruct(from, fromAt, to, toAt, 96),
@@ -6068,13 +6076,14 @@ export const OutcomeFill = {
     to.number(v.u32[(at + 72) >>> 2] as number);
     to.number(v.u32[(at + 76) >>> 2] as number);
     to.number(v.u32[(at + 80) >>> 2] as number);
-    to.number(v.u8[at + 84] as number);
-    to.number(v.u8[at + 85] as number);
-    to.number(v.u8[at + 86] as number);
-    to.number(v.u8[at + 87] as number);
+    to.number(v.u32[(at + 84) >>> 2] as number);
     to.number(v.u8[at + 88] as number);
     to.number(v.u8[at + 89] as number);
     to.number(v.u8[at + 90] as number);
+    to.number(v.u8[at + 91] as number);
+    to.number(v.u8[at + 92] as number);
+    to.number(v.u8[at + 93] as number);
+    to.number(v.u8[at + 94] as number);
   },
   /** For logs and debuggers. */
   toJson: (v: Views, at: number): unknown => plainJson(OutcomeFill.read(v, at)),
