@@ -13,6 +13,8 @@ import type { StoredRecord } from './row-log/stored-records.ts';
 import { leafHash } from './tree/hashes.ts';
 import { entriesRoot, entryHash, rawCommitment, recordLeaf, type Salts } from './tree/record-leaf.ts';
 
+const HASH_BYTES = 32;
+
 /** A journal record that was applied. */
 interface AppliedRecord {
   readonly sequence: number;
@@ -43,27 +45,29 @@ export class RecordMaker {
   /** @param chains grow by the rows of the record. */
   make(record: AppliedRecord, { views, from, bytes }: OutcomeBytes, chains: UserChains): LoggedRecord {
     const { sequence, timeNs, epoch } = record;
-    const rows: LoggedRow[] = [];
+    const hashes: Uint8Array[] = [];
+    const lengths: number[] = [];
     let n = 0;
-    this.#writer.write({ sequence, timeNs }, views, from, bytes, {
+    const written = this.#writer.write({ sequence, timeNs }, views, from, bytes, {
       nextOf: (user) => {
         const end = chains.userEnd(user);
         n = end.n + 1;
         return { n, previous: toHex(end.hash) };
       },
       row: (row, index, user) => {
-        const own = Uint8Array.prototype.slice.call(row);
-        const hash = entryHash({ sequence, index, salt: this.#salts.salt(sequence, index) }, own);
+        const hash = entryHash({ sequence, index, salt: this.#salts.salt(sequence, index) }, row);
         if (user !== null) chains.userGrew(user, n, hash);
-        rows.push({ bytes: own, hash });
+        hashes.push(hash);
+        lengths.push(row.length);
       },
     });
+    const rows = rowsOf(written.bytes, lengths, hashes);
     const meta = {
       sequence,
       epoch,
       timeNs,
       count: rows.length,
-      entriesRoot: entriesRoot(rows.map(({ hash }) => hash)),
+      entriesRoot: entriesRoot(hashes),
       rawCommitment: this.#commitment(record),
     };
     return { ...meta, leafHash: leafHash(recordLeaf(meta)), rows };
@@ -98,6 +102,20 @@ export class RecordMaker {
   #commitment({ sequence, hash }: AppliedRecord): Uint8Array {
     return rawCommitment(this.#salts.rawSalt(sequence), hash);
   }
+}
+
+/** Views of two copies, one of all rows and one of all hashes: memory of its own for each costs most of what a row does. */
+function rowsOf(bytes: Uint8Array, lengths: readonly number[], hashes: readonly Uint8Array[]): LoggedRow[] {
+  const own: Uint8Array = Uint8Array.prototype.slice.call(bytes);
+  const ownHashes = new Uint8Array(hashes.length * HASH_BYTES);
+  let at = 0;
+  return hashes.map((hash, index) => {
+    const from = at;
+    const hashAt = index * HASH_BYTES;
+    at += (lengths[index] ?? 0) + 1;
+    ownHashes.set(hash, hashAt);
+    return { bytes: own.subarray(from, at - 1), hash: ownHashes.subarray(hashAt, hashAt + HASH_BYTES) };
+  });
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {

@@ -31,7 +31,7 @@ import { AutomaticCancels } from './actions/automatic-cancels.ts';
 import { FaultCooldowns, type FaultCounters } from './actions/fault-cooldowns.ts';
 import { Liquidations } from './actions/liquidations.ts';
 import { OrderCancels } from './actions/order-cancels.ts';
-import { OrderEntry } from './actions/order-entry.ts';
+import { OrderEntry, type RefusedAction } from './actions/order-entry.ts';
 import { ProtectionActions } from './actions/protection-actions.ts';
 import { ReleaseQueue } from './actions/release-queue.ts';
 import { RequestSignatures } from './actions/request-signatures.ts';
@@ -70,6 +70,8 @@ interface GatewayParts {
   readonly clock: Clock;
   /** In force until an operator has set it. */
   readonly acks: OrderSettings['acks'];
+  /** Keeps what is refused before the journal; absent: nothing does. */
+  readonly refused?: ((action: RefusedAction) => void) | null;
   /** Whether the node leads with a lease that is over; by default never. */
   readonly isStalled?: () => boolean;
   /** Users with a private key that is public: their signature proves nothing. */
@@ -214,6 +216,7 @@ export class Gateway implements OrderSink {
     this.#releases = new ReleaseQueue(shards, nowNs);
     this.entry = new OrderEntry({
       isCluster: parts.isCluster === true,
+      refused: parts.refused ?? null,
       ...{
         requests: orders.requests,
         signers: this.signers,

@@ -22,7 +22,10 @@ import { format18 } from '../core/decimal.ts';
 import type { AssetId } from '../core/ids.ts';
 import { hashKeyOf } from '../core/key-words.ts';
 import { canVerifySecp256k1 } from '../crypto/secp256k1.ts';
+import { evidenceFolder } from '../evidence/evidence-files.ts';
+import { RefusalLog } from '../evidence/refusal-log.ts';
 import { Admission, SIGNATURES_IN_FLIGHT } from '../gateway/actions/admission.ts';
+import type { RefusedAction } from '../gateway/actions/order-entry.ts';
 import { SignatureVerifier } from '../gateway/actions/signature-verifier.ts';
 import { ClearingClient } from '../gateway/clearing-client.ts';
 import { Gateway } from '../gateway/gateway.ts';
@@ -132,6 +135,7 @@ export class RingbookNode {
   /** Null where no evidence is kept, or no log has keys here. */
   #proofs: EvidenceThread | null = null;
   #headFigures: HeadFigures | null = null;
+  #refusals: RefusalLog | null = null;
   #chains: ChainActor | null = null;
   #oms: OmsServer | null = null;
   #edge: EdgeMetrics | null = null;
@@ -310,6 +314,7 @@ export class RingbookNode {
     await this.#verifier.close();
     await this.#history?.close();
     await this.#proofs?.close();
+    await this.#refusals?.close();
     await this.#supervisor.stop(STOP_MS_MAX);
     this.#threads.release();
     this.#oms?.close();
@@ -472,6 +477,7 @@ export class RingbookNode {
             counted: metrics,
             trace: wiring.trace,
             isCluster: this.config.cluster !== null,
+            refused: this.#keptRefusals(),
           });
           this.#openGateway = gateway;
           gateway.proofs = this.#startProofs();
@@ -496,6 +502,21 @@ export class RingbookNode {
     );
     this.#supervisor.watchAlso(() => this.#watchThreads());
     this.#runner.start(hosts);
+  }
+
+  /** Null unless the configuration wants them. */
+  #keptRefusals(): ((action: RefusedAction) => void) | null {
+    const { dataDirectory, evidence } = this.config;
+    if (evidence?.refusals !== true) return null;
+    const refusals = new RefusalLog(evidenceFolder(dataDirectory), (reason) =>
+      this.#log.error({ reason }, 'refused requests could not be written'),
+    );
+    this.#refusals = refusals;
+    return ({ user, kind, reject: { code, message }, text, timeNs }) =>
+      refusals.write({
+        ...{ timeNs, user, action: kind, code, message },
+        text: text === null ? '' : Buffer.from(text).toString('utf8'),
+      });
   }
 
   #startHistory(): HistoryThread {

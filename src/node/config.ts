@@ -236,6 +236,10 @@ function refuseUnsafe(config: NodeConfig): void {
     throw new ConfigError(
       '"addresses.from" is "x-forwarded-for", which anybody can invent unless "publicListeners" is "plain-behind-terminator"',
     );
+  if (config.cluster?.role === 'node' && config.evidence !== null && config.evidence.secret === undefined)
+    throw new ConfigError(
+      'every node of a cluster makes the same leaves, with the same secret: make one with "ringbook keygen FILE --evidence-secret", copy it to all of them, and name the file in "evidence.secret"; or set "evidence" to null',
+    );
   refuseSmallRings(config, ORDER_RING_BYTES, 'a ring holds the longest order twice');
   for (const origin of config.webauthn?.origins ?? []) {
     if (!isOrigin(origin))

@@ -21,7 +21,7 @@ import { StorageError } from '../storage/storage-error.ts';
  */
 export async function checkEvidence(
   directory: string,
-  options: EnvironmentOptions & { readonly secret: string | null },
+  options: EnvironmentOptions & { readonly secret: string | null; readonly isCluster: boolean },
 ): Promise<LogExtent | null> {
   evidenceSecret(directory, options.secret);
   const folder = evidenceFolder(directory);
@@ -31,6 +31,7 @@ export async function checkEvidence(
   const ways =
     'restore the folder of a backup that goes so far, or begin a new log with "ringbook evidence new-origin"';
   if (extent === null) {
+    if (begun === null && options.isCluster && checkpoint > 0) throw notOfCluster(directory, checkpoint);
     if (begun === null) return null;
     throw new StorageError(`the evidence of ${directory} began with record ${begun} and is gone: ${ways}`);
   }
@@ -60,6 +61,14 @@ async function checkHeads(folder: string): Promise<void> {
     tiles.close();
     await reader.close();
   }
+}
+
+/** A log that begins here would be another one than that of the other nodes: other numbers of rows, other leaves. */
+function notOfCluster(directory: string, checkpoint: number): StorageError {
+  const ways = 'begin with "ringbook backup" of a node that has it; or, where none has, set "evidence" to null';
+  return new StorageError(
+    `${directory} begins with a snapshot of record ${checkpoint} and has no evidence, which every node of a cluster has alike: ${ways}`,
+  );
 }
 
 async function ledgerOf(

@@ -193,7 +193,11 @@ export class NodeThreads {
     if (evidence === null || this.isReplica) return;
     const { checkEvidence } = await import('./evidence-check.ts');
     this.words.setEvidence(
-      await checkEvidence(dataDirectory, { ...this.mapOptions(), secret: evidence.secret ?? null }),
+      await checkEvidence(dataDirectory, {
+        ...this.mapOptions(),
+        secret: evidence.secret ?? null,
+        isCluster: this.config.cluster !== null,
+      }),
     );
   }
 

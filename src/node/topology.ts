@@ -46,6 +46,8 @@ const REPLICATOR_EDGES: readonly EdgeSpec[] = [
   { from: REPLICATOR, to: CLEARING, full: 'never-full', capacityBytes: REPLICATOR_RING_BYTES, reservedBytes: 0 },
 ];
 const EVIDENCE_BATCH_RECORDS = 64;
+/** Rows and hashes of some seconds wait for their files: as with clearing's, they are collected while they are young. */
+const EVIDENCE_YOUNG_MEBIBYTES = 96;
 const EVIDENCE_EDGES: readonly EdgeSpec[] = [
   { from: CLEARING, to: EVIDENCE, full: 'never-full', capacityBytes: 1 << 24, reservedBytes: 0 },
   // Of the last record that is durable each message says it all.
@@ -114,7 +116,7 @@ export function nodeTopology(
       ...(marketsOn === 'workers' ? shards.map((name) => worker(name)) : []),
       worker(CLEARING, { youngMebibytes: CLEARING_YOUNG_MEBIBYTES }),
       // What it keeps is a promise: a node without it ends.
-      ...(hasEvidence ? [worker(EVIDENCE, { spinTurns: 0 })] : []),
+      ...(hasEvidence ? [worker(EVIDENCE, { spinTurns: 0, youngMebibytes: EVIDENCE_YOUNG_MEBIBYTES })] : []),
       worker(MARKET_DATA, { waiting: 'event-loop', spinTurns: 0, onDeath: 'restart', ownsListener: true }),
       ...(hasReplicator ? [worker(REPLICATOR, { waiting: 'event-loop', spinTurns: 0 })] : []),
     ],

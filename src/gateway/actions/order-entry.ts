@@ -163,10 +163,22 @@ interface OrderEntryParts {
   readonly wakeUp: () => void;
   /** As Gateway's. */
   readonly isCluster?: boolean;
+  /** Called with each action that is refused before the journal; absent: none of it is kept. */
+  readonly refused?: ((action: RefusedAction) => void) | null;
   readonly counted: {
     /** @param elapsedMs from the decoded create to its answer. */
     readonly order: (isReceived: boolean, elapsedMs: number) => void;
   };
+}
+
+/** A signed action that was refused (EXP-01). */
+export interface RefusedAction {
+  readonly user: UserId;
+  readonly kind: SignedEntry['kind'];
+  readonly reject: Reject;
+  /** The signed text; null of a request that has none because it is faulty. */
+  readonly text: Uint8Array | null;
+  readonly timeNs: TimestampNs;
 }
 
 export const STOPPING: Reject = reject('SERVICE_UNAVAILABLE', 'the service is stopping');
@@ -278,7 +290,9 @@ export class OrderEntry {
   // ---- signed actions
 
   /** Takes an action that was admitted in the same turn. Answers once, now or later. */
-  submit(action: SignedEntry, origin: ActionOrigin, answer: EntryAnswer): void {
+  submit(action: SignedEntry, origin: ActionOrigin, answered: EntryAnswer): void {
+    const { refused = null } = this.#parts;
+    const answer = refused === null ? answered : this.#keepingRefusal(action, origin, answered);
     if (action.kind === 'create') {
       const { request } = action;
       if (origin.mayRetry === true && request.fault === null) this.#createOnce(request, origin, answer);
@@ -296,12 +310,40 @@ export class OrderEntry {
   }
 
   /** As `submit`, for every order of a batch; the answers come one by one, in any order. */
-  submitBatch(batch: SignedBatch, origin: ActionOrigin, answer: ItemAnswer): void {
+  submitBatch(batch: SignedBatch, origin: ActionOrigin, answered: ItemAnswer): void {
+    const kind = batch.kind === 'batch-create' ? 'create' : 'replace';
+    const { refused = null } = this.#parts;
+    const answer: ItemAnswer =
+      refused === null
+        ? answered
+        : (index, result) => {
+            const request = must(batch.requests[index], 'an item of the batch');
+            this.#keepRefusal({ kind, request }, origin, result);
+            answered(index, result);
+          };
     if (batch.kind === 'batch-create') this.#createBatch(batch.requests, origin, answer);
     else {
       const caller = this.#caller(origin);
       this.#processAll(batch.requests, origin, answer, (request) => this.#parts.requests.checkReplace(request, caller));
     }
+  }
+
+  #keepingRefusal(action: SignedEntry, origin: ActionOrigin, answered: EntryAnswer): EntryAnswer {
+    return (result) => {
+      this.#keepRefusal(action, origin, result);
+      answered(result);
+    };
+  }
+
+  /** What a market refuses because it would cross is journaled, and no refusal before it. */
+  #keepRefusal(
+    { kind, request }: { readonly kind: SignedEntry['kind']; readonly request: SignedRequest },
+    { user }: ActionOrigin,
+    { refusal }: { readonly refusal: Reject | null },
+  ): void {
+    if (refusal === null || refusal.code === 'WOULD_CROSS') return;
+    const text = request.fault === null ? request.text : null;
+    this.#parts.refused?.({ user, kind, reject: refusal, text, timeNs: this.#parts.nowNs() });
   }
 
   // ---- creates
@@ -468,7 +510,7 @@ export class OrderEntry {
     const entries = paid > 0 ? 0 : requests.quotes.priced(prepared, user);
     const notPaid = entries === 0 ? null : this.#parts.limits.charge(user, { furtherQuotes: entries }, receivedNs);
     const given = mayAdd ? (notPaid ?? stalled ?? createRefusal(user)) : MARKET_BUSY;
-    const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given, group);
+    const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given);
     if (!reserved.ok) {
       this.#refuseSet(prepared, reserved.reject, origin, answer);
       return;
@@ -481,7 +523,7 @@ export class OrderEntry {
     const { set } = reserved.value;
     if (group !== null) group.holdSet(set);
     // Another leader ends it, if it is to (leader-marks.ts): the connection is not known there.
-    const tied = this.#parts.isCluster === true && group !== null ? ORDER_FLAG.cancelOnDisconnect : 0;
+    const tied = this.#parts.isCluster === true && set.group !== null ? ORDER_FLAG.cancelOnDisconnect : 0;
     if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed, onlyTakes);
     const at = claimed(publication.claim(ApplyQuoteSet.typeId, bytes, onlyTakes));
     const { setId, revisionNs, goodUntilNs, maxTradingFeesRate, account: subAccount } = quotes;
