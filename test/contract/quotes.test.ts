@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { askUpgrade, type HttpAnswer } from '../support/edge-client.ts';
+import { eventually } from '../support/patience.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
 import { TestNode } from '../support/test-node.ts';
 
@@ -290,6 +291,30 @@ suite('quote sets', () => {
       );
     }
     control.socket.terminate();
+  });
+
+  test('QTE-09: a set is of the connection whose revision is in force, and ends with it', async () => {
+    const tied = async (words: Words): Promise<() => Promise<void>> => {
+      const control = await maker.stream('/control?cancel_on_disconnect=true');
+      control.socket.send(`{"QuoteSetRequest":${bodyOf(maker, words)}}`);
+      assert.match(await control.frame(), /"status":"Received"/);
+      return async () => {
+        control.socket.terminate();
+        await control.closed;
+        await node.rest();
+      };
+    };
+    const revised = await tied({ bids: [[180_000, 1_000]] });
+    await put({ bids: [[180_000, 2_000]] });
+    await revised();
+    assert.deepEqual(await resting(), ['1800 0.2'], 'REST has revised it since');
+    const lost = await tied({ bids: [[180_000, 3_000]] });
+    await lost();
+    await eventually(async () => (await resting()).length === 0);
+    assert.equal(
+      toldBy(await send({ bids: [[180_000, 1_000]], revision: maker.nowNs() - 1_000_000_000n })),
+      '400 REQUEST_TOO_OLD',
+    );
   });
 
   test('QTE-09: of hundreds of sets at once the newest is applied, older ones are superseded, and each is answered once', async () => {

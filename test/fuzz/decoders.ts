@@ -12,8 +12,15 @@ import assert from 'node:assert/strict';
 import { decodeAuth, decodeTransfer } from '../../src/codec/account-requests.ts';
 import { decodeControlFrame } from '../../src/codec/control-frame.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../src/codec/json-tree.ts';
-import { decodeAmend, decodeCancel, decodeCreate, decodeReplace } from '../../src/codec/order-actions.ts';
-import { decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
+import {
+  decodeAmend,
+  decodeCancel,
+  decodeCreate,
+  decodeQuoteSet,
+  decodeReplace,
+} from '../../src/codec/order-actions.ts';
+import { decodeProtection } from '../../src/codec/protection-bodies.ts';
+import { decodeCancelAllAfter, decodeCancelBatch } from '../../src/codec/unsigned-cancels.ts';
 import { ACTION_BYTES_MAX } from '../../src/core/limits.ts';
 import { decodeClosePosition } from '../support/account-decoders.ts';
 
@@ -21,13 +28,16 @@ interface Reader {
   readonly name: string;
   /** The member of which the reader rebuilds the canonical text, or null. */
   readonly signed: string | null;
-  read(bytes: Uint8Array): { readonly ok: boolean; readonly value?: object };
+  read(bytes: Uint8Array): { readonly ok: boolean; readonly value?: object | number };
 }
 
 const READERS: readonly Reader[] = [
   { name: 'create', signed: 'order', read: (bytes) => decodeCreate(bytes, 0, bytes.length) },
   { name: 'replace', signed: 'request', read: (bytes) => decodeReplace(bytes, 0, bytes.length) },
   { name: 'cancel', signed: 'cancel', read: (bytes) => decodeCancel(bytes, 0, bytes.length) },
+  { name: 'quotes', signed: 'quotes', read: (bytes) => decodeQuoteSet(bytes, 0, bytes.length) },
+  { name: 'protection', signed: null, read: (bytes) => decodeProtection(bytes) },
+  { name: 'cancel-all-after', signed: null, read: (bytes) => decodeCancelAllAfter(bytes) },
   { name: 'amend', signed: null, read: (bytes) => decodeAmend(bytes, 0, bytes.length) },
   { name: 'transfer', signed: 'inner', read: (bytes) => decodeTransfer(bytes, 0, bytes.length) },
   { name: 'close', signed: 'inner', read: (bytes) => decodeClosePosition(bytes, 0, bytes.length) },
@@ -45,6 +55,8 @@ const NULL_WHEN_ABSENT = new Set([
   'new_quantity',
   'new_trigger',
   'target_account_type',
+  'protection_group',
+  'good_until_timestamp_ns',
 ]);
 
 /** @returns how many readers accepted. @throws when a promise of the header is broken. */
@@ -67,8 +79,8 @@ export function checkDecoders(bytes: Uint8Array): number {
 }
 
 /** The canonical text of a request; none while it has a fault. */
-function signedBytesOf(request: object | undefined): Uint8Array {
-  if (request === undefined || !('text' in request)) return new Uint8Array();
+function signedBytesOf(request: object | number | undefined): Uint8Array {
+  if (typeof request !== 'object' || !('text' in request)) return new Uint8Array();
   return request.text instanceof Uint8Array ? request.text : new Uint8Array();
 }
 

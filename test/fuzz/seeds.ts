@@ -39,6 +39,15 @@ function creates(nowNs: bigint): string[] {
   return [...bodies, `${(bodies[0] ?? '').slice(0, -1)},${COSIGNED}}`];
 }
 
+/** A set in the market of the other seeds. */
+function quotesBody(nowNs: bigint, bids: string, asks: string): string {
+  const text =
+    `{"signer":"${FUZZ_KEY.id}","set_id":"f-set","base_asset":"2","book_price_decimals":2,"book_quantity_decimals":4,` +
+    `"revision":${nowNs},"bids":${bids},"asks":${asks},"target":{"account":0,"is_spot":true},` +
+    '"max_trading_fees_rate":50000,"protection_group":null,"good_until_timestamp_ns":null,"protocol_version":1}';
+  return `{"quotes":${text},"signature":${FUZZ_KEY.signature(text)},"post_sign_timestamp":${nowNs}}`;
+}
+
 export interface SeedBody {
   readonly method: string;
   readonly path: string;
@@ -73,6 +82,13 @@ export function seedBodies(nowNs: bigint): SeedBody[] {
     { method: 'PATCH', path: '/orders/batch-replace', body: `{"requests":[${replace},${trigger}]}` },
     { method: 'DELETE', path: '/orders/cancel-batch', body: '{"order_ids":["f-limit","f-ioc"],"asset_id":"2"}' },
     { method: 'DELETE', path: '/orders/cancel-batch', body: '["f-limit"]' },
+    { method: 'PUT', path: '/orders/quotes', body: quotesBody(nowNs, '[[190000,10],[189900,20]]', '[[210000,10]]') },
+    { method: 'PUT', path: '/orders/quotes', body: quotesBody(nowNs, '[]', '[]') },
+    {
+      method: 'PUT',
+      path: '/account/protection/2',
+      body: '{"group":"g1","window_ms":1000,"frozen_ms":0,"max_fills":20,"max_quantity":"5","max_notional":null,"min_fill_notional":"10"}',
+    },
     { method: 'POST', path: '/account/transfer/sub-account', body: transfer('null') },
     { method: 'POST', path: '/account/transfer/sub-account', body: transfer('"CrossMargin"') },
     { method: 'POST', path: '/account/transfer/sub-account', body: transfer('{"Isolated":{"asset":"3"}}') },
@@ -105,6 +121,9 @@ export function seedFrames(bodies: readonly SeedBody[]): string[] {
   const tagged = bodies.flatMap(({ path, body }) => {
     const tag = {
       '/orders/create': 'CreateOrderRequest',
+      '/orders/quotes': 'QuoteSetRequest',
+      '/orders/cancel-batch': 'CancelBatchRequest',
+      '/orders/cancel-all-after': 'CancelAllAfterRequest',
       '/orders/replace': 'ReplaceOrderRequest',
       '/orders/cancel': 'CancelOrderRequest',
       '/orders/batch-create': 'BatchCreateRequest',

@@ -4,13 +4,16 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { USD } from '../../src/core/ids.ts';
+import { ORDER_FLAG } from '../../src/core/order-terms.ts';
 import { REJECT_CODE } from '../../src/core/reject.ts';
 import { ONE_18, type TimestampNs } from '../../src/core/units.ts';
+import { AutomaticCancels } from '../../src/gateway/actions/automatic-cancels.ts';
 import type { ActionOrigin } from '../../src/gateway/actions/order-entry.ts';
+import { DisconnectGroup } from '../../src/gateway/orders/entry/disconnect-group.ts';
 import type { ActionAnswer } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { CommandRing, EntryWorld } from '../support/entry-world.ts';
 import { ALICE } from '../support/names.ts';
-import { NOW } from '../support/order-fixture.ts';
+import { MARKET, NOW } from '../support/order-fixture.ts';
 import { propertyParameters } from '../support/property.ts';
 import { type QuoteWordsOfSide, setRequest } from '../support/quote-request.ts';
 
@@ -47,9 +50,14 @@ class World extends EntryWorld {
     job?.done(isValid);
   }
 
+  /** Of what has come to the market since. */
+  requestIds(): number[] {
+    return this.#ring.read().map(({ requestId }) => requestId);
+  }
+
   /** The market refuses every set that it has got. */
   refuse(): void {
-    for (const { requestId } of this.#ring.read()) this.fixture.answer(requestId, 0, REJECT_CODE.ORDER_EXPIRED);
+    for (const requestId of this.requestIds()) this.fixture.answer(requestId, 0, REJECT_CODE.ORDER_EXPIRED);
   }
 }
 
@@ -184,5 +192,121 @@ suite('a quote set that waits', () => {
       }),
       propertyParameters(100),
     );
+  });
+});
+
+suite('a quote set and the end of its connection', () => {
+  /** What of the set ends, in the turn behind each step. */
+  class Lines extends World {
+    readonly ended: string[] = [];
+    hasRoom = true;
+    readonly automatic = new AutomaticCancels({
+      holderOf: () => 'user',
+      cancels: {
+        hasRoomForCancel: () => true,
+        sendCancel: () => undefined,
+        cancelAll: () => null,
+        endQuoteSet: ({ setId }) => {
+          if (this.hasRoom) this.ended.push(setId);
+          return this.hasRoom;
+        },
+      },
+      nowNs: () => NOW,
+      wakeUp: () => undefined,
+    });
+
+    send(revision: number, group: DisconnectGroup | null): void {
+      this.submit(revision, { group, bids: [[200_000 + 5 * revision, 100]] });
+      this.verify(0);
+    }
+
+    cut(group: DisconnectGroup): void {
+      this.automatic.connectionEnded(group);
+      this.automatic.sendWaiting();
+    }
+
+    /** The market applies what it has got. */
+    apply(): void {
+      for (const requestId of this.requestIds()) {
+        const sequence = this.fixture.nextSequence;
+        this.fixture.manager.onQuoteSetApplied({
+          ...{ marketIndex: MARKET.marketIndex, sequence, timeNs: NOW, requestId, user: ALICE, setId: 'mm', slot: 1 },
+          ...{
+            revisionNs: (OLDEST + BigInt(requestId)) as TimestampNs,
+            goodUntilNs: 0n as TimestampNs,
+            lastTradeId: 0,
+          },
+          ...{ maxFeeRate: 500, subAccount: 0, flags: ORDER_FLAG.isSpot | ORDER_FLAG.postOnly, protectionGroup: 0 },
+          ...{ kept: 0, termsChanged: false, isOver: false, changes: [], addCode: 0 },
+        });
+      }
+    }
+  }
+
+  test('QTE-09: ends with the connection whose revision is in force, or is the last on its way', () => {
+    for (const isApplied of [true, false]) {
+      const world = new Lines();
+      const group = new DisconnectGroup();
+      world.send(1, group);
+      if (isApplied) world.apply();
+      world.cut(group);
+      assert.deepEqual([world.ended, world.automatic.size], [['mm'], 0]);
+    }
+  });
+
+  test('QTE-09: that REST or another connection has revised stays, and ends with the other one', () => {
+    for (const isApplied of [true, false])
+      for (const other of [null, new DisconnectGroup()]) {
+        const world = new Lines();
+        const group = new DisconnectGroup();
+        world.send(1, group);
+        world.apply();
+        world.send(2, other);
+        if (isApplied) world.apply();
+        world.cut(group);
+        assert.deepEqual([world.ended, world.automatic.size], [[], isApplied ? 0 : 1]);
+        world.apply();
+        world.automatic.sendWaiting();
+        assert.deepEqual([world.ended, world.automatic.size], [[], 0]);
+        if (other === null) continue;
+        world.cut(other);
+        assert.deepEqual(world.ended, ['mm']);
+      }
+  });
+
+  test('QTE-09: of REST becomes that of a connection with a revision over it, and waits for room to end', () => {
+    const world = new Lines();
+    const group = new DisconnectGroup();
+    world.send(1, null);
+    world.apply();
+    world.send(2, group);
+    world.hasRoom = false;
+    world.cut(group);
+    assert.deepEqual([world.ended, world.automatic.size], [[], 1]);
+    world.hasRoom = true;
+    world.automatic.sendWaiting();
+    assert.deepEqual([world.ended, world.automatic.size], [['mm'], 0]);
+  });
+
+  test('QTE-09: ends when the revision of the other connection, which kept it, is refused by its market', () => {
+    const world = new Lines();
+    const group = new DisconnectGroup();
+    world.send(1, group);
+    world.apply();
+    world.send(2, null);
+    world.cut(group);
+    assert.deepEqual(world.ended, []);
+    world.refuse();
+    world.automatic.sendWaiting();
+    assert.deepEqual([world.ended, world.automatic.size], [['mm'], 0]);
+  });
+
+  test('QTE-09: a set that waits for its signature when its connection ends goes nowhere', () => {
+    const world = new Lines();
+    const group = new DisconnectGroup();
+    world.submit(1, { group });
+    world.cut(group);
+    world.verify(0);
+    assert.deepEqual([world.sent, world.answers.get(1), world.ended], [[], 'SERVICE_UNAVAILABLE', []]);
   });
 });

@@ -2894,6 +2894,12 @@ const LEADERSHIP: readonly Mutant[] = [
 
 const QUOTE_SETS: readonly Mutant[] = [
   {
+    breaks: 'a set that was revised over another connection does not end with the first one (QTE-09)',
+    site: 'set-of-another-connection',
+    change: condition('true'),
+    caughtBy: 'test/gateway/order-entry-quotes',
+  },
+  {
     breaks: 'a removal of a group waits for what was sent before it (MMP-02)',
     site: 'protection-behind-its-cancel',
     change: swap(/settled\(known\.value\.marketIndex\)/, 'null'),
@@ -3083,7 +3089,7 @@ const QUOTE_SETS: readonly Mutant[] = [
     breaks: 'behind a start the market and the gateway have the quote sets (QTE-08)',
     site: 'quote-sets-restored',
     change: removed,
-    caughtBy: 'test/node/quote-sets',
+    caughtBy: 'test/simulation/quotes',
   },
   {
     breaks: 'a rollback of a revision before the one in force restores nothing to its price (QTE-07)',

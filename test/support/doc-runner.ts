@@ -13,6 +13,7 @@ import { WebSocket } from 'ws';
 import { devKey } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import { loadConfig } from '../../src/node/config.ts';
+import { parseTokens } from '../../src/operator/operator-tokens.ts';
 import { bareEnvironment } from './bare-environment.ts';
 import type { NodeProcess } from './node-process.ts';
 import { PATIENCE_MS, seenAtLast } from './patience.ts';
@@ -24,6 +25,7 @@ import { PATIENCE_MS, seenAtLast } from './patience.ts';
 //   ts                          a whole program
 //   python                      a whole program, run where the package of packages/python is installed
 //   json config                 a configuration file
+//   json tokens                 a file of operator tokens
 //   text vector                 a signed text and, on its second line, the signature in hex
 //   http [mds|ops]              a request; `json answer [status]` behind it has the shape of the answer
 //   json control v0|v1          a frame for `/control`; `json answer` behind it has the shape of the answer
@@ -179,6 +181,11 @@ export class DocRunner {
     if (language === 'text' && role === 'vector') return checkVector(example.text);
     assert.equal(language, 'json', `a block of no known kind: ${example.words.join(' ')}`);
     if (role === 'config') return this.#configuration(example.text);
+    if (role === 'tokens') {
+      const tokens = parseTokens(example.text);
+      assert.ok(typeof tokens !== 'string', `the file ${String(tokens)}`);
+      return;
+    }
     if (role === 'control') return this.#control(example.text, detail ?? '');
     if (role === 'answer') return this.#compare(example.text, Number(detail ?? 200));
     assert.equal(role, 'frame', 'a json block says what it is');

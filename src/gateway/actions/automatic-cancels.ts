@@ -107,9 +107,12 @@ export class AutomaticCancels {
   /** To be called every turn and every tick. */
   sendWaiting(): void {
     for (const set of this.#endedSets) {
-      // A newer revision over another connection is not ended with this one.
-      if (set.group?.isEnded === true && !this.#parts.cancels.endQuoteSet(set, ORDER_END.userRequested)) break;
-      this.#endedSets.delete(set);
+      // mutant: set-of-another-connection
+      if (set.isHeldBy('ended')) {
+        if (!this.#parts.cancels.endQuoteSet(set, ORDER_END.userRequested)) break;
+        this.#endedSets.delete(set);
+      } else if (!set.mayBeHeldBy('ended')) this.#endedSets.delete(set);
+      // Else a newer revision of another connection is on its way: if its market refuses it, the set ends.
     }
     if (this.#waiting.size > 0) this.#sendGroups();
     for (const user of this.#timers.due(this.#parts.nowNs())) {

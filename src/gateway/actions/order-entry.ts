@@ -510,7 +510,7 @@ export class OrderEntry {
     const entries = paid > 0 ? 0 : requests.quotes.priced(prepared, user);
     const notPaid = entries === 0 ? null : this.#parts.limits.charge(user, { furtherQuotes: entries }, receivedNs);
     const given = mayAdd ? (notPaid ?? stalled ?? createRefusal(user)) : MARKET_BUSY;
-    const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given);
+    const reserved = requests.quotes.reserve(prepared, receivedNs, { answer, hops }, given, group);
     if (!reserved.ok) {
       this.#refuseSet(prepared, reserved.reject, origin, answer);
       return;
@@ -523,7 +523,7 @@ export class OrderEntry {
     const { set } = reserved.value;
     if (group !== null) group.holdSet(set);
     // Another leader ends it, if it is to (leader-marks.ts): the connection is not known there.
-    const tied = this.#parts.isCluster === true && set.group !== null ? ORDER_FLAG.cancelOnDisconnect : 0;
+    const tied = this.#parts.isCluster === true && group !== null ? ORDER_FLAG.cancelOnDisconnect : 0;
     if (isTimed) sendNote(publication, marketIndex, COMMAND_NOTE.timed, onlyTakes);
     const at = claimed(publication.claim(ApplyQuoteSet.typeId, bytes, onlyTakes));
     const { setId, revisionNs, goodUntilNs, maxTradingFeesRate, account: subAccount } = quotes;

@@ -34,6 +34,13 @@ export interface WaitingQuotes {
   readonly revisionNs: TimestampNs;
   readonly bids: QuoteEntries;
   readonly asks: QuoteEntries;
+  /** Of the connection that sent it; null for none. */
+  readonly group?: QuoteSetHolder | null;
+}
+
+/** The cancel-on-disconnect group of a connection: the revisions that it sent end with it. */
+export interface QuoteSetHolder {
+  readonly isEnded: boolean;
 }
 
 /** One side of a set: its entries by price, and lots of it that were matched since the node started. */
@@ -61,8 +68,8 @@ export class LiveQuoteSet {
   lastTradeId = 0;
   readonly buys: LiveQuoteSide = { side: SIDE.buy, entries: new Map(), matched: 0, guard: null };
   readonly sells: LiveQuoteSide = { side: SIDE.sell, entries: new Map(), matched: 0, guard: null };
-  /** The cancel-on-disconnect group of the connection that sent its newest revision; null for none. */
-  group: { readonly isEnded: boolean } | null = null;
+  /** Of the connection that sent the revision in force; null for none. */
+  group: QuoteSetHolder | null = null;
   /** In the order in which they were sent. */
   readonly waiting: WaitingQuotes[] = [];
   /** When the newest of them was sent; real milliseconds, monotonic. */
@@ -88,6 +95,17 @@ export class LiveQuoteSet {
     return this.waiting.length > 0 || this.slot !== 0;
   }
 
+  /** Whether the newest revision that was sent and not refused came over this connection, or over one that has ended. */
+  isHeldBy(group: QuoteSetHolder | 'ended'): boolean {
+    const last = this.waiting.at(-1);
+    return isSame((last === undefined ? this.group : last.group) ?? null, group);
+  }
+
+  /** Whether a revision that came so is in force, or may come into force if those behind it are refused. */
+  mayBeHeldBy(group: QuoteSetHolder | 'ended'): boolean {
+    return isSame(this.group, group) || this.waiting.some((each) => isSame(each.group ?? null, group));
+  }
+
   /** The newest revision that was sent and not refused. */
   get sentNs(): TimestampNs {
     return this.waiting.at(-1)?.revisionNs ?? this.revisionNs;
@@ -97,6 +115,10 @@ export class LiveQuoteSet {
   get newestNs(): TimestampNs {
     return larger(this.sentNs, this.markNs);
   }
+}
+
+function isSame(holder: QuoteSetHolder | null, group: QuoteSetHolder | 'ended'): boolean {
+  return group === 'ended' ? holder?.isEnded === true : holder === group;
 }
 
 /** Lots of an entry that rest, as far as is known here. */

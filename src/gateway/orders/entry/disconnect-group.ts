@@ -6,6 +6,9 @@
  *                        │                                   ▲                ├─ its replace was refused ──▶ left
  *                        └──── moved to another connection ──┘                └─ connection ended ──▶ GroupCancels
  *
+ * A quote set is of the connection whose revision is in force: one that REST or another connection has revised since does not end
+ * with it, unless that revision is refused.
+ *
  * So the orders of a lost connection are at hand, however many others its user has, and are taken some at a time. No
  * connection outlives a restart, so no membership does.
  *
@@ -27,15 +30,14 @@ export class DisconnectGroup {
   /** Quote sets that were sent over the connection. */
   readonly #sets = new Set<LiveQuoteSet>();
 
-  /** The newest revision of the set came over this connection. */
+  /** A revision of the set came over this connection. */
   holdSet(set: LiveQuoteSet): void {
-    set.group = this;
     this.#sets.add(set);
   }
 
-  /** The sets that end with the connection: no newer revision of them came over another one. */
+  /** The sets that may end with the connection: a revision that came over it is in force, or on its way. */
   takeSets(): readonly LiveQuoteSet[] {
-    const sets = [...this.#sets].filter((set) => set.group === this);
+    const sets = [...this.#sets].filter((set) => set.mayBeHeldBy(this));
     this.#sets.clear();
     return sets;
   }

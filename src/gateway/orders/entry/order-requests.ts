@@ -503,7 +503,7 @@ export class OrderRequests {
     const request = this.#parts.pending.take(event.requestId);
     assert(request.kind === 'quotes', 'a market applies sets that were sent');
     request.reply.hops?.acknowledged();
-    this.quotes.answered(request.set, request.terms);
+    this.quotes.answered(request.set, request.terms, true);
     const code = event.addCode === 0 ? null : must(rejectName(event.addCode), 'a known code');
     const refusal = request.addFault ?? (code === null ? null : marketRefusal('quotes', code, null));
     this.#answer(request, event.sequence, { refusal, processedAtNs: event.timeNs, quotes: outcome });
@@ -713,7 +713,7 @@ export class OrderRequests {
   /** Its market has changed nothing. */
   #onQuoteSetRefused(request: QuoteRequest, ack: MarketAckEvent): void {
     request.reply.hops?.acknowledged();
-    this.quotes.answered(request.set, request.terms);
+    this.quotes.answered(request.set, request.terms, false);
     const code = must(rejectName(ack.rejectCode), 'the market refuses with a known code');
     const refusal = marketRefusal('quotes', code, null);
     this.#answer(request, ack.sequence, { refusal, processedAtNs: ack.timeNs });

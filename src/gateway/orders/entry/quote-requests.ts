@@ -42,6 +42,7 @@ import {
   type LiveQuoteSide,
   QUOTE_SETS_MAX,
   type QuoteAdds,
+  type QuoteSetHolder,
   quoteDifferenceOf,
   restsOf,
   type WaitingQuotes,
@@ -237,7 +238,7 @@ export class QuoteRequests {
   // ---- after the signature
 
   /**
-   * Takes what the set may add. @param given why nothing may be added now, or null.
+   * Takes what the set may add. @param given why nothing may be added now, or null. @param group of its connection.
    *
    * @returns rejects REQUEST_TOO_OLD, TOO_MANY_QUOTES, INVALID_ORDER, SERVICE_UNAVAILABLE: nothing was taken.
    */
@@ -246,6 +247,7 @@ export class QuoteRequests {
     now: TimestampNs,
     reply: EntryReply,
     given: Reject | null,
+    group: QuoteSetHolder | null = null,
   ): Outcome<ReservedQuoteSet> {
     const { sets, pending, accounts } = this.#parts;
     const { market, user, quotes } = prepared;
@@ -271,7 +273,7 @@ export class QuoteRequests {
       sets.drop(set);
       return rejected(fault);
     }
-    const sent = fault === null || waiting.onlyTakes ? waiting : { ...waiting, onlyTakes: true };
+    const sent = { ...waiting, group, onlyTakes: waiting.onlyTakes || fault !== null };
     set.waiting.push(sent);
     this.#parts.orders.coming.change(user, groupOf(set), sent.coming);
     const requestId = pending.add({
@@ -394,7 +396,8 @@ export class QuoteRequests {
   // ---- answers
 
   /** The market has answered, and what it applied is applied here. */
-  answered(set: LiveQuoteSet, terms: WaitingQuotes): void {
+  answered(set: LiveQuoteSet, terms: WaitingQuotes, isApplied: boolean): void {
+    if (isApplied) set.group = terms.group ?? null;
     const at = set.waiting.indexOf(terms);
     must(at < 0 ? undefined : at, 'a set is answered once');
     set.waiting.splice(at, 1);
