@@ -7,10 +7,21 @@ import { EVIDENCE_BYTES_MAX } from '../evidence/evidence-file.ts';
 import { type NoteSigner, signNote } from '../evidence/notes.ts';
 import { certificateText, keyEndText, readKeyRequest, readSize } from '../evidence/venue-notes.ts';
 import { type VerifyOptions, verifyEvidence } from '../evidence/verify-evidence.ts';
-import { CliError, type Command, EXIT, type ExitCode, parseOptions, usageError } from './command.ts';
+import {
+  ADDRESS_OPTIONS,
+  CliError,
+  type Command,
+  checkAddresses,
+  EXIT,
+  type ExitCode,
+  parseOptions,
+  usageError,
+} from './command.ts';
 import { audit } from './evidence-audit.ts';
 import { fileBytes, PINNED_OPTIONS, pinnedOf, sayVerdict, smallFile, vkeyOf } from './evidence-files.ts';
 import { loadSigner } from './evidence-keys.ts';
+import { watch } from './evidence-watch.ts';
+import { SIGNER_OPTIONS, signersOf } from './signer-options.ts';
 
 const NS_PER_MS = 1_000_000n;
 const CERTIFIED_DAYS = 400;
@@ -130,13 +141,56 @@ function proofOf(path: string): readonly Uint8Array[] {
   throw new CliError(EXIT.unreadable, `${path} is no answer of GET /evidence/consistency`);
 }
 
+// the evidence of an order
+
+const ORDER_OPTIONS = {
+  ...ADDRESS_OPTIONS,
+  ...SIGNER_OPTIONS,
+  market: { type: 'string' },
+  out: { type: 'string' },
+  complete: { type: 'boolean', default: false },
+} as const;
+
+async function ofOrder(argv: readonly string[]): Promise<ExitCode> {
+  const { values, positionals } = parseOptions(argv, ORDER_OPTIONS);
+  const [orderId, ...more] = positionals;
+  if (orderId === undefined || more.length > 0) throw usageError('evidence takes one order');
+  if (values.market === undefined) throw usageError('--market is missing: the market of the order');
+  const { RingbookClient } = await import('../client/client.ts');
+  const client = new RingbookClient({ oms: checkAddresses(values.oms, 'oms'), ...signersOf(values) });
+  try {
+    write(await client.evidence(values.market, orderId, values.complete), values.out);
+  } finally {
+    client.close();
+  }
+  return EXIT.done;
+}
+
+// new-origin
+
+async function newOrigin(argv: readonly string[]): Promise<ExitCode> {
+  const { values, positionals } = parseOptions(argv, { reason: { type: 'string' } });
+  const [directory, ...more] = positionals;
+  if (directory === undefined || more.length > 0)
+    throw usageError('new-origin takes the data directory of a stopped node');
+  const { reason } = values;
+  if (reason === undefined || !/^[^\p{Cc}]{1,500}$/u.test(reason)) throw usageError('--reason takes a line of text');
+  const { beginNewOrigin } = await import('../tools/new-origin.ts');
+  const { aside, statement } = beginNewOrigin(directory, reason, new Date());
+  process.stdout.write(`the old log is in ${aside}; the new one states:\n${statement}`);
+  return EXIT.done;
+}
+
 export const evidenceCommand: Command = {
   name: 'evidence',
-  summary: 'certify log keys; verify the evidence of an order; audit a log',
+  summary: 'the evidence of an order: fetch and verify it; watch, audit and certify a log',
   help: `usage: ringbook evidence verify FILE --venue-key VKEY [--witness VKEY]… [--quorum N] [--head FILE]… [options]
        ringbook evidence certify REQUEST --key FILE [--from TIME] [--until TIME] [--out FILE]
        ringbook evidence certify --end VKEY --size N --key FILE [--out FILE]
        ringbook evidence audit DIR [--from SNAPSHOT] [--secret FILE] [--progress]
+       ringbook evidence ORDER --market MARKET --out FILE [--complete] [--as a|--key FILE] [--oms URL]
+       ringbook evidence watch URL --venue-key VKEY --state FILE [--peer FILE|URL]… [--every SECONDS] [--once]
+       ringbook evidence new-origin DIR --reason TEXT
 
 verify says, offline, what a file proves: exit code 0 and a sentence; 1 when it is false; 2 when it cannot be read.
   --venue-key VKEY     the verifier key of the venue that you pinned, or a file with it
@@ -155,6 +209,14 @@ audit replays the journal of a data directory, which a node may hold, and compar
   --from SNAPSHOT   where the replay begins  (default: as far back as the journal goes)
   --secret FILE     the evidence secret  (default: the one in the directory)
 
+ORDER is the id of an order of yours, whose evidence is written to FILE; --complete adds all of your rows between its first and last.
+
+watch fetches heads and checks that each continues every head that it kept in FILE, and those of peers: heads, files of other
+watchers, or other addresses. Exit code 65 on a fork, with both heads in FILE.fork; 75 when no new head came for 60 s.
+
+new-origin puts the log of a stopped node aside and begins a new one, which states the old origin, its last head and the reason.
+A production node needs a venue key of the new origin then.
+
 example:
   ringbook evidence certify log.request --key venue.key --out log.certificate
 `,
@@ -163,6 +225,10 @@ example:
     if (verb === 'certify') return certify(rest);
     if (verb === 'verify') return verify(rest);
     if (verb === 'audit') return audit(rest);
-    throw usageError('evidence has "verify", "certify" and "audit"');
+    if (verb === 'watch') return watch(rest);
+    if (verb === 'new-origin') return newOrigin(rest);
+    if (verb === undefined || verb.startsWith('-'))
+      throw usageError('evidence takes an order, or verify, certify, audit, watch, new-origin');
+    return ofOrder(argv);
   },
 };

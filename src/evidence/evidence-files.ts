@@ -27,6 +27,16 @@ export function evidenceFolder(dataDirectory: string): string {
   return join(dataDirectory, EVIDENCE);
 }
 
+/** What "ringbook evidence new-origin" puts aside: the log, the mark that it begun, and the keys of a dev node. The secret stays. */
+export function putAsideNames(): readonly string[] {
+  return [EVIDENCE, EVIDENCE_BEGUN, 'evidence-keys'];
+}
+
+/** What a new log states of the one before it; there is none unless an operator has begun one. */
+export function newOriginFile(dataDirectory: string): string {
+  return join(dataDirectory, 'evidence-new-origin');
+}
+
 /** The first record of the log that was begun in this directory; null where none was. */
 export function begunAt(dataDirectory: string): number | null {
   const path = join(dataDirectory, EVIDENCE_BEGUN);

@@ -18,7 +18,7 @@ export const KEY_USES = ['heads', 'answers'] as const;
 export type KeyUse = (typeof KEY_USES)[number];
 
 /** A head of a log. */
-interface LogHead extends TreeState {
+export interface LogHead extends TreeState {
   readonly origin: string;
 }
 

@@ -11,12 +11,14 @@ import { devKey } from '../../src/client/keys.ts';
 import { must as mustBe } from '../../src/core/assert.ts';
 import { readBase64 } from '../../src/evidence/base64.ts';
 import { readEvidence } from '../../src/evidence/evidence-file.ts';
-import { readVkey, signedBy } from '../../src/evidence/notes.ts';
+import { noteSigner, readVkey, signedBy, vkeyText } from '../../src/evidence/notes.ts';
+import { RowLogReader } from '../../src/evidence/row-log/row-log-reader.ts';
 import { isConsistent, rootAt, TILE_WIDTH } from '../../src/evidence/tree/proofs.ts';
 import { readSignedHead, readVenueNote } from '../../src/evidence/venue-notes.ts';
 import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
 import { type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
 import { eventually } from '../support/patience.ts';
+import { ringbook } from '../support/ringbook-command.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const must = <T>(value: T | null | undefined): T => mustBe(value, 'it is there');
@@ -64,7 +66,7 @@ suite('the log of a node', () => {
       try {
         text = await client.evidence('1', orderId, isComplete);
       } catch (error) {
-        if (error instanceof RingbookError && error.code === 'SERVICE_UNAVAILABLE') return false;
+        if (error instanceof RingbookError && /SERVICE_UNAVAILABLE|ORDER_NOT_FOUND/.test(error.code)) return false;
         throw error;
       }
       return isThere(rowsOf(text).join('\n'));
@@ -191,6 +193,44 @@ suite('the log of a node', () => {
     assert.equal((await get('/evidence/consistency?from=1')).status, 400);
   });
 
+  test('EVD-10, EVD-12: the commands write the evidence of an order and verify it, and watch the log', async () => {
+    await placed(a, 'Sell', '65200', '0.01', 'ev-command');
+    await evidenceOf(a, 'ev-command', false, (rows) => rows.includes('"event":"accepted"'));
+    const { venue_key: vkey } = JSON.parse((await get('/system/key')).text) as { readonly venue_key: string };
+    const file = join(home, 'ev-command.ringbook-evidence.json');
+    const got = await ringbook([
+      'evidence',
+      'ev-command',
+      '--market',
+      '1',
+      '--as',
+      'a',
+      '--oms',
+      node.oms,
+      '--out',
+      file,
+    ]);
+    assert.deepEqual([got.code, got.stderr], [0, '']);
+    const verified = await ringbook(['evidence', 'verify', file, '--venue-key', vkey]);
+    assert.equal(verified.code, 0, verified.stdout);
+    assert.match(verified.stdout, /rows of order ev-command in market 1/);
+    const state = join(home, 'watch.json');
+    const watch = ['evidence', 'watch', node.oms, '--venue-key', vkey, '--state', state, '--once'];
+    const first = await ringbook(watch);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /alone, it sees the view that it is shown[\s\S]*records, consistent with 0 kept/);
+    const size = (await head()).size;
+    await placed(a, 'Sell', '65300', '0.01', 'ev-watched');
+    await eventually(async () => (await head()).size > size);
+    const second = await ringbook([...watch, '--peer', state, '--peer', node.oms]);
+    assert.equal(second.code, 0, second.stderr);
+    assert.match(second.stdout, /consistent with 1 kept/);
+    const other = noteSigner(must(readVkey(vkey)).name, new Uint8Array(32).fill(9));
+    const wrong = await ringbook(watch.with(4, vkeyText(other.key)).with(6, join(home, 'other.json')));
+    assert.equal(wrong.code, 1);
+    assert.equal((await ringbook(watch.with(4, vkeyText(other.key)))).code, 64, 'the state is of another key');
+  });
+
   test('EVD-06, EVD-07: after a kill the next head continues the last; a restore of older evidence is refused with EVIDENCE_FORK', async () => {
     const before = await head();
     await stopNode(node);
@@ -230,5 +270,24 @@ suite('the log of a node', () => {
     rmSync(join(dataDirectory, 'evidence', 'heads'), { recursive: true });
     cpSync(join(backup, 'evidence', 'heads'), join(dataDirectory, 'evidence', 'heads'), { recursive: true });
     node = await start();
+    await stopNode(node);
+    // What is left where no backup goes so far: a new log, which states the old one.
+    const begun = await ringbook(['evidence', 'new-origin', dataDirectory, '--reason', 'the disk was lost']);
+    assert.equal(begun.code, 0, begun.stderr);
+    node = await start();
+    connect();
+    await eventually(async () => (await get('/evidence/checkpoint')).status === 200);
+    const fresh = await head();
+    assert.notEqual(fresh.text.split('\n')[0], again.text.split('\n')[0], 'another origin');
+    await placed(a, 'Sell', '65100', '0.01', 'ev-fresh');
+    const proven = await evidenceOf(a, 'ev-fresh', false, (rows) => rows.includes('"event":"accepted"'));
+    assert.equal((await verdictOf(proven)).kind, 'true');
+    const reader = must(RowLogReader.open(join(dataDirectory, 'evidence')));
+    const all = [...reader.records(must(reader.bounds()).first)].flatMap(({ rows }) =>
+      rows.map((row) => Buffer.from(row).toString()),
+    );
+    await reader.close();
+    assert.ok(all.some((row) => row.includes('ringbook/new-origin/v1') && row.includes('the disk was lost')));
+    assert.ok(all.some((row) => row.includes('"kind":"statement"') && row.includes('ringbook/log-key/v1')));
   });
 });

@@ -90,6 +90,12 @@ export class EvidenceVenue implements RowSource {
     return this.#append(planned, timeNs, (row) => row);
   }
 
+  /** Appends a record of another venue, as it is. */
+  take(record: StoredRecord): void {
+    this.records.push(record);
+    this.tree.append(leafHash(recordLeaf(record)));
+  }
+
   /** Appends a record whose rows are not what they should be. */
   appendAs(planned: readonly PlannedRow[], lie: (row: string) => string): number {
     return this.#append(planned, START_NS, lie);

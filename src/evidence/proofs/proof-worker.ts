@@ -4,12 +4,13 @@
  *
  * It answers every request or dies: a damaged file is no answer.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../../core/assert.ts';
 import { type FromProofs, PROOF_WORD, type ToProofs } from '../../gateway/queries/evidence-thread.ts';
 import { Leadership } from '../../runtime/leadership.ts';
 import { lowerOwnPriority, ownThread } from '../../runtime/thread-times.ts';
-import { evidenceFolder, evidenceSecret } from '../evidence-files.ts';
+import { evidenceFolder, evidenceSecret, newOriginFile } from '../evidence-files.ts';
 import { EvidenceFork } from '../heads/head-maker.ts';
 import { HeadStore } from '../heads/head-store.ts';
 import { type LogSettings, loadLogKeys } from '../heads/log-keys.ts';
@@ -91,8 +92,14 @@ class Proofs {
     this.#guarded(() => proofs.tick(this.#isLeading));
     this.#post({ kind: 'figures', figures: proofs.figures() });
     if (!this.#isLeading) return;
-    for (const text of this.#statements.missing(loadLogKeys(this.#settings.log).notes))
+    for (const text of this.#statements.missing([...this.#newOrigin(), ...loadLogKeys(this.#settings.log).notes]))
       this.#post({ kind: 'statement', text });
+  }
+
+  /** What this log states of the one before it. */
+  #newOrigin(): readonly string[] {
+    const path = newOriginFile(this.#settings.dataDirectory);
+    return existsSync(path) ? [readFileSync(path, 'utf8')] : [];
   }
 
   async askWitnesses(): Promise<void> {
