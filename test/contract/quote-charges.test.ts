@@ -126,9 +126,10 @@ suite('charges and caps of quote sets', () => {
       let [refused, applied] = [0, 0];
       for (let at = 0; at < SETS; at += 1) {
         const set = draw(random, 10);
-        // New entries count beside those that leave by the same set.
+        // What leaves by the same set makes room for what comes.
         const added = newIn(resting, set);
-        const isBeyond = added > 0 && countOf(resting) + added > most;
+        const left = restOf(resting, set).size - (set.bids.length - added);
+        const isBeyond = added > 0 && countOf(resting) - left + added > most;
         const outcome = await put(maker, set);
         const name = `set ${at}, ${countOf(resting)} rest, ${JSON.stringify(set)}: ${outcome}`;
         if (isBeyond) {
@@ -166,7 +167,20 @@ suite('charges and caps of quote sets', () => {
     assert.equal((await maker.post('/orders/create', member)).status, 200, 'the 400th');
     assert.equal(await put(maker, of('d', 50, 50)), '400 TOO_MANY_OPEN_ORDERS');
     assert.equal(await put(maker, of('d', 50, 49)), 'Received 0 0 99 0', 'what rests stays');
-    assert.equal(await put(maker, { ...of('d', 50, 50), group: null }), 'Received 1 0 99 0', 'outside of the group');
+    const moved = { ...of('d', 0, 49), bids: side(199_900, 50) };
+    assert.equal(await put(maker, moved), 'Received 50 0 49 50', 'a full group moves its prices');
+    assert.equal(await put(maker, of('d', 50, 49)), 'Received 50 0 49 50');
+    assert.equal(
+      await put(maker, { ...of('d', 50, 49), group: null }),
+      'Received 0 0 99 0',
+      'all of them leave the group',
+    );
+    const others = Array.from({ length: 2 }, () => maker.createBody({ side: 'Buy', price: 99_000, quantity: 100 }));
+    for (const body of others)
+      assert.equal((await maker.post('/orders/create', `${body.slice(0, -1)},"protection_group":"g0"}`)).status, 200);
+    assert.equal(await put(maker, of('d', 50, 50)), '400 TOO_MANY_OPEN_ORDERS', 'entries that stay would join it');
+    assert.equal(await put(maker, of('d', 50, 47)), 'Received 0 0 97 2', 'fewer do');
+    assert.equal(await put(maker, { ...of('d', 50, 50), group: null }), 'Received 3 0 97 0', 'outside of the group');
     assert.equal(await put(maker, { id: 'e', bids: [[100_000, 100]] }), '409 TOO_MANY_QUOTES');
     assert.equal((await maker.send('DELETE', '/orders/cancel-all', '')).status, 202);
     await node.rest();

@@ -2966,6 +2966,12 @@ const QUOTE_SETS: readonly Mutant[] = [
     caughtBy: 'test/gateway/quote-sets',
   },
   {
+    breaks: 'entries that leave by a revision make room for those that come (QTE-10)',
+    site: 'leaving-entries-counted',
+    change: swap(/countResting\(set, quotes, \(_, stays\) => !stays\)/, '0'),
+    caughtBy: 'test/contract/quote-charges',
+  },
+  {
     breaks: 'what the entries of a set may spend has the rounding of fees (QTE-01)',
     site: 'spend-of-all-entries',
     change: swap(/lots \* feeRounding\(market, one\)/, '0n'),

@@ -192,6 +192,22 @@ function leaves(side: LiveQuoteSide, entries: QuoteEntries): boolean {
   return false;
 }
 
+/** Counts entries that rest, by whether their price stays in a revision. */
+export function countResting(
+  { buys, sells }: LiveQuoteSet,
+  { bids, asks }: Pick<WaitingQuotes, 'bids' | 'asks'>,
+  isCounted: (order: LiveOrder, stays: boolean) => boolean,
+): number {
+  let count = 0;
+  const sides = [
+    [buys.entries, lotsByPrice(bids)],
+    [sells.entries, lotsByPrice(asks)],
+  ] as const;
+  for (const [entries, next] of sides)
+    for (const [price, order] of entries) if (restsOf(order) > 0 && isCounted(order, next.has(price))) count += 1;
+  return count;
+}
+
 /** The sets of one user in one market. */
 interface UserSets {
   readonly bySlot: (LiveQuoteSet | undefined)[];

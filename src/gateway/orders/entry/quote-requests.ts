@@ -37,6 +37,7 @@ import type { LiveOrders } from '../book/live-orders.ts';
 import type { MarketSlot } from '../book/markets.ts';
 import type { OrderBookView } from '../book/order-book-view.ts';
 import {
+  countResting,
   type LiveQuoteSet,
   type LiveQuoteSets,
   type LiveQuoteSide,
@@ -171,7 +172,7 @@ export class QuoteRequests {
     const { adds, takes } = quoteDifferenceOf(set, quotes);
     margin.assets.refresh(now);
     const slot = this.#groupOf(quotes.protectionGroup, user, marketIndex);
-    const fault = adds === null ? null : (given ?? this.#addFault(quotes, adds, { market, now, user, slot }));
+    const fault = adds === null ? null : (given ?? this.#addFault(quotes, adds, { market, now, user, slot, set }));
     if (fault !== null && !takes && (set === undefined || set.waiting.length === 0)) return rejected(fault);
     return accepted({
       kind: 'quotes',
@@ -220,19 +221,40 @@ export class QuoteRequests {
       readonly now: TimestampNs;
       readonly user: UserId;
       readonly slot: number | undefined;
+      readonly set: LiveQuoteSet | undefined;
     },
   ): Reject | null {
     const { view, protections } = this.#parts;
-    const { market, now, user, slot } = at;
+    const { market, now, user, slot, set } = at;
     const { marketIndex } = market.definition;
     if (slot === undefined) return NO_GROUP;
-    const count = newEntriesOf(adds);
-    const ofGroup = slot === 0 ? null : protections.refusalToAdd({ user, marketIndex, slot }, now, count);
+    const more = slot === 0 ? 0 : this.#moreMembers(set, quotes, slot);
+    const ofGroup = slot === 0 ? null : protections.refusalToAdd({ user, marketIndex, slot }, now, more);
     if (ofGroup !== null) return ofGroup;
     const fault = quoteAddsFault(view, quotes, adds, market, now);
     if (fault !== null) return fault;
+    const count = this.#moreEntries(set, quotes, adds);
     const cap = checkOpenOrders(view, { user, subAccount: quotes.account, marketIndex, isParked: false, count });
     return cap.ok || count === 0 ? null : cap.reject;
+  }
+
+  /**
+   * By how many entries a set has more when the revision is applied: what it inserts, less what leaves in the same step (QTE-03). Behind another
+   * revision on its way nothing is taken off: that one may leave the same entries.
+   */
+  #moreEntries(set: LiveQuoteSet | undefined, quotes: PreparedQuoteSet['quotes'], adds: QuoteAdds): number {
+    const inserted = newEntriesOf(adds);
+    if (set === undefined || set.waiting.length > 0) return inserted;
+    // mutant: leaving-entries-counted
+    return Math.max(0, inserted - countResting(set, quotes, (_, stays) => !stays));
+  }
+
+  /** The same of a protection group, which entries that stay may join. */
+  #moreMembers(set: LiveQuoteSet | undefined, quotes: PreparedQuoteSet['quotes'], slot: number): number {
+    const entries = (quotes.bids.length + quotes.asks.length) / 2;
+    if (set === undefined) return entries;
+    const isAlone = set.waiting.length === 0;
+    return entries - countResting(set, quotes, (order, stays) => order.protectionGroup === slot && (isAlone || stays));
   }
 
   // ---- after the signature
@@ -294,7 +316,8 @@ export class QuoteRequests {
     adds: QuoteAdds,
     now: TimestampNs,
   ): Reject | null {
-    return this.#addFault(quotes, adds, { market, now, user, slot: protectionGroup });
+    const set = this.#parts.sets.find(user, market.definition.marketIndex, quotes.setId);
+    return this.#addFault(quotes, adds, { market, now, user, slot: protectionGroup, set });
   }
 
   #waitingOf(
@@ -311,7 +334,7 @@ export class QuoteRequests {
       far: entries.at(-2) ?? 0,
       seen: side.matched,
     });
-    const coming = adds === null ? 1 : Math.max(1, newEntriesOf(adds));
+    const coming = adds === null ? 1 : Math.max(1, this.#moreEntries(set, quotes, adds));
     return { revisionNs, bids, asks, onlyTakes, coming, buys: need(set.buys, bids), sells: need(set.sells, asks) };
   }
 
