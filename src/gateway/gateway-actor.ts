@@ -287,7 +287,7 @@ export class GatewayActor implements Actor {
       orders.requests.taken(ack.requestId, MarketAck.takenNs(v, at));
     }
     if (MarketAck.isAdmission(v, at)) orders.onAccepted(ack);
-    orders.requests.onAck(ack);
+    orders.onAck(ack);
   }
 
   #onQuoteSetApplied(v: Views, at: number): void {

@@ -2966,6 +2966,12 @@ const QUOTE_SETS: readonly Mutant[] = [
     caughtBy: 'test/gateway/quote-sets',
   },
   {
+    breaks: 'a released order goes on when the one that it waited for is refused (MON-09)',
+    site: 'retry-after-a-refusal',
+    change: removed,
+    caughtBy: 'test/gateway/orders/reduce-only',
+  },
+  {
     breaks: 'entries that leave by a revision make room for those that come (QTE-10)',
     site: 'leaving-entries-counted',
     change: swap(/countResting\(set, quotes, \(_, stays\) => !stays\)/, '0'),

@@ -62,7 +62,7 @@ export class ImitationMarket {
   /** @param sequence of the order that the request led to; 0 for none. */
   answer(requestId: number, sequence = 0, rejectCode = 0): void {
     const event = { ...this.#at(sequence), requestId, rejectCode };
-    this.#send(event, () => this.manager.requests.onAck(event));
+    this.#send(event, () => this.manager.onAck(event));
   }
 
   match(makerOrder: number, takerOrder: number, price: number, quantity: number, takerSide: Side = SIDE.sell): number {

@@ -177,6 +177,12 @@ export class OrderManager {
     else this.#book.acceptedAndCancelled(order, event.sequence, event.timeNs);
   }
 
+  /** The answer to a request; behind `onAccepted`. */
+  onAck(event: MarketAckEvent): void {
+    this.requests.onAck(event);
+    if (event.rejectCode !== 0) this.#releases.refused();
+  }
+
   onMatched(match: Match): void {
     const market = this.#received(match, match.takerOrder);
     this.#fills.matched(market, match);

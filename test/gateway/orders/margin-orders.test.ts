@@ -292,7 +292,7 @@ suite('margin pre-flight', () => {
     const request = fixture.request({ side: sell, quantity: 1, price: 2_000 });
     assert.ok(request.ok);
     assert.equal(fixture.capacity(), usd(99));
-    fixture.manager.requests.onAck({
+    fixture.manager.onAck({
       requestId: request.value.requestId,
       marketIndex: MARKETS[ETH]?.marketIndex ?? 0,
       sequence: 0,

@@ -238,6 +238,20 @@ suite('reduce-only orders by room (MON-09)', () => {
     );
   });
 
+  test('a released one goes on when the order that it waited for is refused by its market, though nothing else happens (MON-09)', () => {
+    const fixture = fixtureWith(1, 10_000);
+    const waiting = fixture.place({ side: sell, quantity: 1, reduceOnly: true, above: 200_000, tif: TIF.ioc });
+    const { requestId } = mustPass(fixture.request({ side: sell, quantity: 1, reduceOnly: true, tif: TIF.ioc }));
+    fixture.trigger(waiting, lots(1));
+    fixture.decide();
+    assert.equal(fixture.sink.releases.length, 0, 'it waits for the order on its way');
+    fixture.acknowledge(requestId, ETH, REJECT_CODE.MARKET_HALTED);
+    assert.deepEqual(
+      fixture.sink.releases.map(({ end, room }) => [end, room.roomToTake]),
+      [[0, lots(1)]],
+    );
+  });
+
   test('one that the account does not own the position for any more is at fault, unless it shrank without its user (MON-09)', () => {
     for (const forced of [true, false]) {
       const fixture = fixtureWith(1, 10_000);

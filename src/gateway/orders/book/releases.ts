@@ -85,6 +85,8 @@ export class Releases {
   readonly #short = new Map<FundingSource, Waiting>();
   #shortCount = 0;
   #lastNumber = 0;
+  /** Sources with orders that wait, of which an order has left memory: one that its market refused was perhaps what they waited for. */
+  readonly #left = new Set<FundingSource>();
   /** Released with all there was: they end, and give back what they leave, as soon as the market has matched them. */
   readonly #takers = new Map<Balance, Takers>();
 
@@ -118,9 +120,18 @@ export class Releases {
     if (this.#takers.get(balance)?.orders.has(order.index) === true) this.#retry(sourceOf(order));
   }
 
+  /** A market has refused something: an order that waited for the one that is gone waits no longer (MON-09). */
+  refused(): void {
+    if (this.#left.size === 0) return;
+    // mutant: retry-after-a-refusal
+    for (const source of this.#left) this.#retry(source);
+    this.#left.clear();
+  }
+
   /** Clearing has passed more of a market: what was short may be covered, or never will be. */
   retry(): void {
     for (const source of this.#short.keys()) this.#retry(source);
+    this.#left.clear();
   }
 
   #retry(source: FundingSource): void {
@@ -160,7 +171,11 @@ export class Releases {
 
   /** The order leaves memory. */
   leaving(order: LiveOrder): void {
-    if (this.#shortCount > 0) this.#forget(order);
+    if (this.#shortCount > 0) {
+      this.#forget(order);
+      const source = sourceOf(order);
+      if (this.#short.has(source)) this.#left.add(source);
+    }
     const { balance } = order;
     if (balance !== null) this.#takers.get(balance)?.orders.delete(order.index);
   }
