@@ -1,7 +1,7 @@
 /**
  * Copies the evidence of a data directory whose node may be running:
  *
- *   files as they are ─▶ the index, at one commit ─▶ what files have grown by ─▶ the tail, which goes on behind the index
+ *   heads ─▶ files as they are ─▶ the index, at one commit ─▶ what files have grown by ─▶ the tail, which goes on behind the index
  *
  * Files only grow: what they have beyond the index is cut when the copy is opened. Where a new tail was begun in between, or an old file
  * was removed, it is copied again.
@@ -22,11 +22,11 @@ import { dirname, join } from 'node:path';
 import { EVIDENCE_BESIDE, evidenceFolder } from '../evidence/evidence-files.ts';
 import {
   firstsIn,
+  headsFolder,
   indexFolder,
   recordsFolder,
   rowsFile,
   rowsFolder,
-  tailFile,
   tailFolder,
   tilesFolder,
 } from '../evidence/row-log/evidence-paths.ts';
@@ -51,11 +51,13 @@ export async function copyEvidence(from: string, to: string, progress: Progress)
   for (const folder of [target, indexFolder(target), tailFolder(target)]) makeDirectory(folder);
   for (const name of readdirSync(source))
     if (statSync(join(source, name)).isFile()) copyFileSync(join(source, name), join(target, name));
+  // Before the tree: no head of the copy is larger than its tree.
+  copyFiles(headsFolder(source), headsFolder(target));
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     growAll(source, target, progress);
     await copyIndex(source, target);
     growAll(source, target, progress);
-    copyTail(source, target);
+    copyFiles(tailFolder(source), tailFolder(target));
     if (await goesOn(target)) return (await inspectRowLog(target))?.durable ?? null;
   }
   throw new StorageError(`the evidence of ${from} changed while it was copied: try again`);
@@ -87,15 +89,16 @@ async function copyIndex(source: string, target: string): Promise<void> {
   }
 }
 
-function copyTail(source: string, target: string): void {
-  rmSync(tailFolder(target), { recursive: true });
-  makeDirectory(tailFolder(target));
-  for (const first of firstsIn(tailFolder(source), '.log')) {
+/** Files that are small, and come and go: one that is gone meanwhile is left out. */
+function copyFiles(source: string, target: string): void {
+  if (!existsSync(source)) return;
+  rmSync(target, { recursive: true, force: true });
+  makeDirectory(target);
+  for (const name of readdirSync(source)) {
     try {
-      copyFileSync(tailFile(source, first), tailFile(target, first));
+      copyFileSync(join(source, name), join(target, name));
     } catch (error) {
-      // Its records went into the files meanwhile.
-      if (existsSync(tailFile(source, first))) throw error;
+      if (existsSync(join(source, name))) throw error;
     }
   }
 }

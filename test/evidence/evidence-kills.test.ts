@@ -1,11 +1,12 @@
 // tier: full
 /** The evidence of a whole node: killed at any moment, each journal record has its rows, once, and a replay gives the same. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { evidenceFolder, evidenceSecret } from '../../src/evidence/evidence-files.ts';
+import { headsFolder } from '../../src/evidence/row-log/evidence-paths.ts';
 import { RowLogReader } from '../../src/evidence/row-log/row-log-reader.ts';
 import { checkpointSequence } from '../../src/storage/checkpoint.ts';
 import { journalBounds } from '../../src/storage/journal.ts';
@@ -122,6 +123,8 @@ suite('evidence of a node', () => {
       let node = await start(dataDirectory);
       const load = new Load(node, new SeededRandom(11), new Set());
       void load.run().catch(() => undefined);
+      mkdirSync(headsFolder(evidenceFolder(dataDirectory)), { recursive: true });
+      writeFileSync(join(headsFolder(evidenceFolder(dataDirectory)), 'kept.jsonl'), '');
       for (let copy = 0; copy < 4; copy += 1) {
         await load.untilTold(30 * (copy + 1));
         await backupData(dataDirectory, join(home, `backup-${copy}`), () => undefined);
@@ -131,6 +134,7 @@ suite('evidence of a node', () => {
       for (let copy = 0; copy < 4; copy += 1) {
         const restored = join(home, `restored-${copy}`);
         await restoreData(join(home, `backup-${copy}`), restored, () => undefined);
+        assert.ok(existsSync(join(headsFolder(evidenceFolder(restored)), 'kept.jsonl')), 'heads go along');
         const before = await audited(restored);
         assert.ok(before.last >= before.checkpoint && before.last <= before.journal);
         node = await start(restored);
