@@ -79,9 +79,9 @@ function decideGroup(
   book(state, fills);
   const feesTo = bookFees(state, plan.fees, effects);
   state.outcomes?.noCause();
-  const last = fills.length - 1;
-  for (const [place, fill] of fills.entries()) {
-    state.outcomes?.filled(market, fill, place === last ? feesTo : null);
+  const last = fills.at(-1);
+  for (const fill of fills) {
+    state.outcomes?.filled(market, fill, fill === last ? feesTo : null);
     confirm(state, market, fill, effects);
     const { takerOrder, timeNs } = fill.input;
     if (!isEnoughForMark(state, market, plan.risk, { takerOrder, timeNs, notional: fill.notional })) continue;

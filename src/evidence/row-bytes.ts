@@ -24,9 +24,11 @@ import {
   type RollbackReason,
   SIDE,
   SIDE_WORD,
+  type Side,
   TRIGGER,
 } from '../core/order-terms.ts';
 import { LEG, ORDER_OUTCOME, OUTCOME, QUOTE_SET_OUTCOME } from '../core/outcomes.ts';
+import type { Amount18 } from '../core/units.ts';
 import type { Views } from '../core/views.ts';
 import { readText } from '../schema/fields.ts';
 import {
@@ -109,6 +111,35 @@ interface Account {
   /** As they were defined. */
   readonly amountBefore: bigint;
   readonly quoteBefore: bigint;
+}
+
+/** What both sides of a fill have in common; texts are members of rows. */
+interface Trade {
+  readonly tradeId: number;
+  readonly isConfirmed: boolean;
+  readonly isAutoDeleverage: boolean;
+  readonly base: bigint;
+  readonly notional: Amount18;
+  readonly head: string;
+  readonly terms: string;
+  readonly when: string;
+  /** Up to the fee. */
+  readonly worth: string;
+  readonly flags: string;
+  /** In quotes. */
+  readonly reference: string;
+}
+
+/** One side of a fill. `base` and `usd` are the numbers of its accounts. */
+interface FillParty {
+  readonly role: 'Maker' | 'Taker';
+  readonly id: string;
+  readonly order: number;
+  readonly side: Side;
+  readonly rate: number;
+  readonly reason: RollbackReason;
+  readonly base: number;
+  readonly usd: number;
 }
 
 function padded(bytes: number): number {
@@ -257,71 +288,87 @@ export class RowWriter {
   // ---- fills
 
   #fill(v: Views, at: number): void {
-    const fill = OutcomeFill.read(v, at);
-    const market = this.#market(fill.marketIndex);
-    const [maker, taker] = [this.#account(fill.makerBase), this.#account(fill.takerBase)];
-    const isConfirmed = fill.makerReason === 0 && fill.takerReason === 0;
-    const notional = notional18(fill.price, fill.quantity, market);
-    const head = `"asset_id":${market.asset},"trade_id":${fill.tradeId}`;
-    const terms = `,"price":${fill.price},"quantity":${fill.quantity}`;
-    const flags =
-      (fill.isLiquidation ? ',"is_liquidation":true' : '') +
-      (fill.isAutoDeleverage ? ',"is_auto_deleverage":true' : '');
-    const when = `,"event_ns":"${fill.eventNs}"`;
-    if (isConfirmed)
-      this.#public('trade', `${head}${terms},"taker_side":"${SIDE_WORD[fill.takerSide]}"${when}${flags}`);
-    const idsAt = at + OutcomeFill.bytes;
-    const side = fill.takerSide === SIDE.buy ? SIDE.sell : SIDE.buy;
-    const makerId = fill.isAutoDeleverage ? null : readText(v, idsAt, fill.makerIdBytes);
-    const takerIdAt = idsAt + ((fill.makerIdBytes + 3) & ~3);
-    const takerId = fill.isAutoDeleverage ? null : readText(v, takerIdAt, fill.takerIdBytes);
-    const parties = [
-      { account: maker, id: makerId, order: fill.makerOrder, side, role: 'Maker', rate: fill.makerFeeRate },
-      {
-        account: taker,
-        id: takerId,
-        order: fill.takerOrder,
-        side: fill.takerSide,
-        role: 'Taker',
-        rate: fill.takerFeeRate,
-      },
+    const market = this.#market(OutcomeFill.marketIndex(v, at));
+    const isConfirmed = OutcomeFill.makerReason(v, at) === 0 && OutcomeFill.takerReason(v, at) === 0;
+    const [price, quantity, tradeId] = [
+      OutcomeFill.price(v, at),
+      OutcomeFill.quantity(v, at),
+      OutcomeFill.tradeId(v, at),
     ];
-    const reasons = [fill.makerReason, fill.takerReason];
-    const usd = [fill.makerUsd, fill.takerUsd];
-    const base = quantity18(fill.quantity, market.quantityDecimals);
-    for (const [place, party] of parties.entries()) {
-      const { account, id, order, side: own, role, rate } = party;
-      const usdNumber = usd[place] as number;
-      const fee = tradingFee18(notional, rate);
-      const orderId = id === null ? `"sys-adl-${fill.tradeId}"` : quote(id);
-      let members = `"status":"${isConfirmed ? FILL_STATUS.confirmed : FILL_STATUS.rolledBack}",${head},"order_id":${orderId}`;
-      members += `,"order_sequence":${order},"sub_account":${account.subAccount},"side":"${SIDE_WORD[own]}"`;
-      members += `,"role":"${role}"${terms}${when}`;
-      if (isConfirmed) members += `,"amount":"${format18(notional)}","fee":"${format18(fee)}"`;
-      else members += `,"reason":"${ROLLBACK_REASON_WORD[reasons[place] as RollbackReason]}"`;
-      if (usdNumber !== NO_ACCOUNT) members += ',"is_spot":true';
-      this.#private('fill', account.user, members + flags);
-      if (!isConfirmed || fill.isAutoDeleverage) continue;
-      this.#fees += fee;
-      const reference = referenceOf(market, fill.tradeId);
-      const bought = own === SIDE.buy ? base : -base;
-      const paid = own === SIDE.buy ? -notional : notional;
-      if (usdNumber === NO_ACCOUNT) {
-        this.#move(account, LEG.base, LEDGER_ENTRY.trade, bought, reference);
-        this.#move(account, LEG.quote, LEDGER_ENTRY.trade, paid, reference);
-        this.#move(account, LEG.quote, LEDGER_ENTRY.tradingFee, -fee, reference);
-      } else {
-        this.#move(account, LEG.balance, LEDGER_ENTRY.trade, bought, reference);
-        const money = this.#account(usdNumber);
-        this.#move(money, LEG.balance, LEDGER_ENTRY.trade, paid, reference);
-        this.#move(money, LEG.balance, LEDGER_ENTRY.tradingFee, -fee, reference);
-      }
-    }
-    if (fill.feeAccount === NO_ACCOUNT) return;
+    const takerSide = OutcomeFill.takerSide(v, at);
+    const isAutoDeleverage = OutcomeFill.isAutoDeleverage(v, at);
+    const notional = notional18(price, quantity, market);
+    const trade: Trade = {
+      tradeId,
+      isConfirmed,
+      isAutoDeleverage,
+      base: quantity18(quantity, market.quantityDecimals),
+      notional,
+      head: `"asset_id":${market.asset},"trade_id":${tradeId}`,
+      terms: `,"price":${price},"quantity":${quantity}`,
+      when: `,"event_ns":"${OutcomeFill.eventNs(v, at)}"`,
+      worth: isConfirmed ? `,"amount":"${format18(notional)}","fee":"` : '',
+      flags:
+        (OutcomeFill.isLiquidation(v, at) ? ',"is_liquidation":true' : '') +
+        (isAutoDeleverage ? ',"is_auto_deleverage":true' : ''),
+      reference: referenceOf(market, tradeId),
+    };
+    const { head, terms, when, flags, reference } = trade;
+    if (isConfirmed) this.#public('trade', `${head}${terms},"taker_side":"${SIDE_WORD[takerSide]}"${when}${flags}`);
+    const makerIdAt = at + OutcomeFill.bytes;
+    const makerIdBytes = OutcomeFill.makerIdBytes(v, at);
+    const takerIdAt = makerIdAt + ((makerIdBytes + 3) & ~3);
+    this.#party(trade, {
+      role: 'Maker',
+      id: readText(v, makerIdAt, makerIdBytes),
+      order: OutcomeFill.makerOrder(v, at),
+      side: takerSide === SIDE.buy ? SIDE.sell : SIDE.buy,
+      rate: OutcomeFill.makerFeeRate(v, at),
+      reason: OutcomeFill.makerReason(v, at),
+      base: OutcomeFill.makerBase(v, at),
+      usd: OutcomeFill.makerUsd(v, at),
+    });
+    this.#party(trade, {
+      role: 'Taker',
+      id: readText(v, takerIdAt, OutcomeFill.takerIdBytes(v, at)),
+      order: OutcomeFill.takerOrder(v, at),
+      side: takerSide,
+      rate: OutcomeFill.takerFeeRate(v, at),
+      reason: OutcomeFill.takerReason(v, at),
+      base: OutcomeFill.takerBase(v, at),
+      usd: OutcomeFill.takerUsd(v, at),
+    });
+    const feeAccount = OutcomeFill.feeAccount(v, at);
+    if (feeAccount === NO_ACCOUNT) return;
     const fees = this.#fees;
     this.#fees = 0n;
-    const reference = referenceOf(market, fill.tradeId);
-    this.#move(this.#account(fill.feeAccount), LEG.balance, LEDGER_ENTRY.feeIncome, fees, reference);
+    this.#move(this.#account(feeAccount), LEG.balance, LEDGER_ENTRY.feeIncome, fees, reference);
+  }
+
+  /** One side: its fill, and what a confirmed one moves. */
+  #party(trade: Trade, { role, id, order, side, rate, reason, base, usd }: FillParty): void {
+    const account = this.#account(base);
+    const isSpot = usd !== NO_ACCOUNT;
+    const fee = trade.isConfirmed ? tradingFee18(trade.notional, rate) : 0n;
+    const orderId = trade.isAutoDeleverage ? `"sys-adl-${trade.tradeId}"` : quote(id);
+    const status = trade.isConfirmed ? FILL_STATUS.confirmed : FILL_STATUS.rolledBack;
+    const outcome = trade.isConfirmed
+      ? `${trade.worth}${format18(fee)}"`
+      : `,"reason":"${ROLLBACK_REASON_WORD[reason]}"`;
+    const place = `,"order_id":${orderId},"order_sequence":${order},"sub_account":${account.subAccount}`;
+    const which = `,"side":"${SIDE_WORD[side]}","role":"${role}"${trade.terms}${trade.when}${outcome}`;
+    const flags = `${isSpot ? ',"is_spot":true' : ''}${trade.flags}`;
+    this.#private('fill', account.user, `"status":"${status}",${trade.head}${place}${which}${flags}`);
+    if (!trade.isConfirmed || trade.isAutoDeleverage) return;
+    this.#fees += fee;
+    const { reference, notional } = trade;
+    const bought = side === SIDE.buy ? trade.base : -trade.base;
+    const paid = side === SIDE.buy ? -notional : notional;
+    const money = isSpot ? this.#account(usd) : account;
+    const leg = isSpot ? LEG.balance : LEG.quote;
+    this.#move(account, isSpot ? LEG.balance : LEG.base, LEDGER_ENTRY.trade, bought, reference);
+    this.#move(money, leg, LEDGER_ENTRY.trade, paid, reference);
+    this.#move(money, leg, LEDGER_ENTRY.tradingFee, -fee, reference);
   }
 
   // ---- ledger

@@ -404,7 +404,12 @@ export class PlainTables {
   }
 
   load(): ClearingState {
-    return loadState(LOAD_ORDER.flatMap((table) => this.of(table)));
+    return loadState(this.rows());
+  }
+
+  /** All of them, as a start reads them. */
+  rows(): readonly RowWrite[] {
+    return LOAD_ORDER.flatMap((table) => this.of(table));
   }
 }
 

@@ -108,7 +108,10 @@ export class RowLedger implements RowSink {
   /** Before a batch, and with what a test has changed by hand since the last one. Of many accounts not every batch is read. */
   begin(state: ClearingState): void {
     this.#batches += 1;
-    if (state.users.size > USERS_MANY && this.#batches % BATCHES_PER_LOOK !== 0) return;
+    if (state.users.size > USERS_MANY && this.#batches % BATCHES_PER_LOOK !== 0) {
+      this.#state = null;
+      return;
+    }
     state.outcomes = this.recorder;
     const isTouched = state.changedBalances.length > 0 || state.changedPositions.length > 0;
     if (state === this.#state && !isTouched) return;
