@@ -564,8 +564,10 @@ export class MarketEngine {
   setProtection({ words, userAt, slot, terms, resetTrip }: ProtectionCommand): void {
     const { protection } = this.#book;
     const user = this.#users.intern(words, userAt);
-    if (terms === null) protection.remove(user, slot);
-    else {
+    if (terms === null) {
+      protection.remove(user, slot);
+      this.#quotes.leaveGroup(user, slot);
+    } else {
       const group = protection.define({ user, slot, key: this.#keyOf(user) }, terms);
       if (resetTrip !== 0) protection.reset(group, resetTrip);
     }

@@ -137,14 +137,12 @@ export class Protection {
     return group;
   }
 
-  /** The group is no more; orders that are still in it are protected by nothing. */
+  /** The group is no more; orders that are still in it leave it: another group may get its slot. */
   remove(user: number, slot: number): void {
     const group = this.find(user, slot);
     if (group === undefined) return;
+    for (const index of [...group.members]) this.leave(index);
     this.#groups.delete(user * SLOTS + slot);
-    group.terms = UNLIMITED;
-    group.freeze = null;
-    group.window.clear();
   }
 
   find(user: number, slot: number): ProtectionGroup | undefined {

@@ -136,7 +136,13 @@ export class QuoteSets {
     book.commitDepth();
   }
 
-  /** At boot: a set, before its entries. */
+  /** A group of protection is no more: no set keeps its slot, which another group may get. */
+  leaveGroup(user: number, slot: number): void {
+    for (const set of this.#place.book.quoteSets.ofUser(user))
+      if (set.protectionGroup === slot) set.protectionGroup = 0;
+  }
+
+  /** At boot: a set, behind the groups of its user and before its entries. */
   restore(restored: RestoredQuoteSet): void {
     const { book, users } = this.#place;
     const set = book.quoteSets.addAt(users.intern(restored.words, restored.userAt), restored.slot);
@@ -155,7 +161,10 @@ export class QuoteSets {
     set.maxFeeRate = restored.maxFeeRate;
     set.subAccount = restored.subAccount;
     set.flags = restored.flags;
-    set.protectionGroup = restored.protectionGroup;
+    // One whose group was removed is in none.
+    // mutant: restored-group-removed
+    const hasGroup = this.#place.book.protection.find(set.user, restored.protectionGroup) !== undefined;
+    set.protectionGroup = hasGroup ? restored.protectionGroup : 0;
     set.isOver = restored.isOver;
   }
 

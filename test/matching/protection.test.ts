@@ -195,6 +195,30 @@ suite('protection of market makers', () => {
     assert.deepEqual(quote([[99, 5]], 1), ['MMP_FROZEN', []]);
   });
 
+  test('what is in a group when it is removed is in none, nor in the next one of its slot (MMP-02)', () => {
+    const of = { user: 'mm', name: 'q' } as const;
+    const bids = [
+      [99, 5],
+      [98, 5],
+    ] as const;
+    const fixture = new MarketFixture();
+    fixture.protect('mm', { maxFills: 1 });
+    fixture.quotes(bids, [], { ...of, protectionGroup: 1 });
+    fixture.sell('a', 1, 101, MEMBER);
+    fixture.unprotect('mm');
+    // Nothing may be added: what is kept has new terms, in the group in which it is.
+    fixture.wait(1n);
+    const [applied] = only(fixture.quotes(bids, [], { ...of, maxFeeRate: 90, onlyTakes: true }), 'quotesApplied');
+    assert.equal(applied?.[6], '');
+    fixture.protect('mm', { maxFills: 1 });
+    assert.deepEqual(trips(fixture.sell('t', 1, 99, BY_BOB)), []);
+    assert.deepEqual(trips(fixture.buy('u', 1, 101, BY_BOB)), []);
+    assert.deepEqual(fixture.levels(BUY), [
+      [99, 4],
+      [98, 5],
+    ]);
+  });
+
   test('an unknown group is INVALID_ORDER (MMP-02)', () => {
     assert.deepEqual(refusals(new MarketFixture().sell('a', 1, 100, MEMBER)), ['INVALID_ORDER']);
   });

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { RAW_MAX } from '../../src/core/limits.ts';
-import { ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
+import { ORDER_FLAG, ORDER_KIND, type Side, TIF, TRIGGER, TRIGGER_STATE } from '../../src/core/order-terms.ts';
 import { highWord, lowWord } from '../../src/core/time-words.ts';
 import type { TimestampNs } from '../../src/core/units.ts';
 import type { RestoredOrder } from '../../src/matching/commands.ts';
 import { ends, fills, MarketFixture, only, releases, tradeAt } from '../support/market-fixture.ts';
 import { BUY, keyOf, LIFE_NS, PLAIN_TERMS, SELL, START_NS } from '../support/market-recorder.ts';
+import { endOfSets } from '../support/quote-fixture.ts';
 
 /** An order of `order` lots at 100 by default, named by its sequence: `o1`, `o2`, … */
 function restore(fixture: MarketFixture, side: Side, words: Partial<RestoredOrder> & { order: number }): void {
@@ -43,6 +44,29 @@ function finish(fixture: MarketFixture, nowNs: bigint = START_NS): void {
 }
 
 suite('restart', () => {
+  test('a quote set whose group was removed before is in none, and keeps what rests (MMP-02, MMP-04, AMB-110)', () => {
+    const fixture = new MarketFixture();
+    const ns = START_NS as TimestampNs;
+    const none = 0n as TimestampNs;
+    fixture.engine.restoreQuoteSet({
+      ...endOfSets('ada', 'q', { receivedNs: START_NS }),
+      ...{ revisionNs: ns, markNs: ns, markFloorNs: none, goodUntilNs: none, slot: 1, isOver: false, lastNumber: 1 },
+      ...{ numberFloor: 0, maxFeeRate: 100, subAccount: 0, flags: ORDER_FLAG.postOnly | ORDER_FLAG.isSpot },
+      protectionGroup: 1,
+    });
+    const flags = ORDER_FLAG.postOnly | ORDER_FLAG.isSpot;
+    restore(fixture, BUY, { ...keyOf('ada', 'q:1'), order: 5, price: 99, quantity: 3, flags, quoteSet: 1 });
+    finish(fixture);
+    fixture.wait(1n);
+    // Nothing may be added: what is kept has new terms, in the group in which it is.
+    const [applied] = only(
+      fixture.quotes([[99, 3]], [], { name: 'q', maxFeeRate: 90, onlyTakes: true }),
+      'quotesApplied',
+    );
+    assert.equal(applied?.[6], '');
+    assert.deepEqual(fixture.levels(BUY), [[99, 3]]);
+  });
+
   test('restored orders keep their priority, in whatever order they come (AMB-110)', () => {
     const fixture = new MarketFixture();
     for (const order of [7, 3, 5]) restore(fixture, SELL, { order });

@@ -1931,6 +1931,12 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'a set whose group was removed is in none after a start',
+    site: 'restored-group-removed',
+    change: swap(/ !== undefined/, ' !== null'),
+    caughtBy: 'test/matching/restart',
+  },
+  {
     breaks: 'a set that only takes away is not refused by a frozen group',
     site: 'frozen-set-takes-away',
     change: removed,

@@ -266,6 +266,11 @@ export class MarketFixture {
     this.engine.setProtection({ ...keyOf(user, 'any'), slot: 1, terms: { ...none, ...terms }, resetTrip });
   }
 
+  /** Removes slot 1 of a user. */
+  unprotect(user: string): void {
+    this.engine.setProtection({ ...keyOf(user, 'any'), slot: 1, terms: null, resetTrip: 0 });
+  }
+
   get #now(): TimestampNs {
     return this.nowNs as TimestampNs;
   }
