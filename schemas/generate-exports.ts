@@ -1,6 +1,7 @@
 /** Writes docs/reference/exports.md: the columns of every export, as they follow from the kinds of rows (EXP-03). */
 import { ROW_KINDS } from '../src/evidence/row-kinds.ts';
 import { columnsOf, ROW_EXPORT_NAMES, ROW_EXPORTS, type RowExportName } from '../src/tools/export-columns.ts';
+import { MICA_FIELDS } from '../src/tools/mica-orders.ts';
 import { STATEMENT_COLUMNS } from '../src/tools/statement.ts';
 import type { Column } from '../src/tools/table-writers.ts';
 
@@ -28,9 +29,32 @@ needs its bytes, which are in \`evidence/rows\`. Without a row log, orders, fill
 tables have: one row an order, or a fill, or a trade; what only the log has is without a value.
 `;
 
+const MICA_HEAD = `## Order records of MiCA
+
+\`ringbook export orders DIR --format mica\` writes order records by the fields of Commission Delegated Regulation (EU) 2025/416,
+Annex, Table 2, as JSON lines: one for each event of an order, for each confirmed execution, and for each entry that a revision
+of a quote set changed, in the order of the journal. A member that does not apply is absent; one that a row does not repeat is as
+in the record of the order before it. Times have microseconds, rounded down, beside the nanoseconds of the row; prices and
+quantities are exact and not rounded.
+
+The names are the venue's, not those of an ISO 20022 message, and what the venue does not hold has to be joined before a file is
+given to an authority: LEI and codes of persons, MIC, DTI, capacities. Requests that were refused before the journal are in no
+row. Fields are called as the Annex does, in short; a number stands where an article of the regulation names it. Compare the
+table with the Official Journal before you rely on it.
+
+| Section | Field | Member | Made of |
+| --- | --- | --- | --- |`;
+
 /** The text of the document. */
 export function generateExports(): string {
-  return [HEAD, ...ROW_EXPORT_NAMES.map(sectionOf), statementSection()].join('\n');
+  return [
+    HEAD,
+    ...ROW_EXPORT_NAMES.map(sectionOf),
+    statementSection(),
+    MICA_HEAD,
+    ...MICA_FIELDS.map(micaRow),
+    '',
+  ].join('\n');
 }
 
 function sectionOf(what: RowExportName): string {
@@ -65,6 +89,11 @@ function statementSection(): string {
     ...STATEMENT_COLUMNS.map(rowOf),
     '',
   ].join('\n');
+}
+
+function micaRow({ section, field, source, members }: (typeof MICA_FIELDS)[number]): string {
+  const names = members.length === 0 ? '–' : members.map(({ name }) => `\`${name}\``).join(', ');
+  return `| ${section} | ${field} | ${names} | ${source} |`;
 }
 
 function rowOf({ name, type, meaning, words }: Column): string {

@@ -6,23 +6,27 @@
  */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import type { RowLogReader } from '../evidence/row-log/row-log-reader.ts';
 import type { StorageReader } from '../storage/environment.ts';
 import type { Progress } from '../tools/audit-data.ts';
 import type { RowExportName } from '../tools/export-columns.ts';
 import type { ExportFilter, ExportSource } from '../tools/export-rows.ts';
 import type { JournalPlace } from '../tools/readable-journal.ts';
-import type { TableFormat } from '../tools/table-writers.ts';
+import type { Cells, Column, TableFormat } from '../tools/table-writers.ts';
 import { CliError, type Command, EXIT, parseOptions, usageError } from './command.ts';
 import { PROGRESS_OPTION, withProgress, withProgressHelp } from './data-command.ts';
 import { toOutput, userGiven } from './export-output.ts';
 
 const CHUNK_CHARACTERS = 65_536;
 const JOURNAL = 'journal';
+/** Order records by the fields of MiCA, as JSON lines. */
+const MICA = 'mica';
+type Format = TableFormat | typeof MICA;
 
 export const exportCommand: Command = {
   name: 'export',
   summary: 'write orders, fills, a ledger, the journal, … as CSV, JSON lines or Parquet',
-  help: withProgressHelp(`usage: ringbook export WHAT DIR [--format csv|jsonl|parquet] [--from TIME] [--to TIME]
+  help: withProgressHelp(`usage: ringbook export WHAT DIR [--format csv|jsonl|parquet|mica] [--from TIME] [--to TIME]
                        [--user ID] [--market ID] [--out FILE]
        ringbook export journal DIR [--from PLACE] [--to PLACE] [--out FILE]
        ringbook export DIR journal|trades|balances|positions
@@ -40,7 +44,7 @@ The third form writes JSON lines of everything up to one sequence of the journal
 what "ringbook restore --from-journal" takes. A directory with the name of what is exported is written as ./trades.
 
 options:
-  --format F     csv (RFC 4180), jsonl or parquet                       (jsonl)
+  --format F     csv (RFC 4180), jsonl or parquet; of orders also mica, order records by the fields of MiCA  (jsonl)
   --from TIME    begins there: a UTC day or time (2026-11-29, 2026-11-29T09:41:26.123456789Z); of the journal also a sequence
   --to TIME      ends before it
   --user ID      rows of one user, 64 hex digits
@@ -125,12 +129,9 @@ async function exportLinesOf(directory: string, what: string, given: Given): Pro
 async function exportRows(what: RowExportName, directory: string, given: Given): Promise<typeof EXIT.done> {
   const { evidenceFolder } = await import('../evidence/evidence-files.ts');
   const { RowLogReader } = await import('../evidence/row-log/row-log-reader.ts');
-  const { columnsOf, RowCells } = await import('../tools/export-columns.ts');
-  const { exportSource } = await import('../tools/export-rows.ts');
-  const { MarketFinder } = await import('../tools/market-tables.ts');
-  const { TABLE_FORMATS, writeTable } = await import('../tools/table-writers.ts');
-  const format = TABLE_FORMATS.find((known) => known === (given.format ?? 'jsonl'));
-  if (format === undefined) throw usageError(`--format takes ${TABLE_FORMATS.join(', ')}, not "${given.format}"`);
+  const { columnsOf } = await import('../tools/export-columns.ts');
+  const { writeTable } = await import('../tools/table-writers.ts');
+  const format = await formatOf(what, given.format);
   const columns = columnsOf(what);
   const has = (name: string): boolean => columns.some((column) => column.name === name);
   if (!has('user')) refuseOptions(`${what} DIR`, given, ['user']);
@@ -142,13 +143,13 @@ async function exportRows(what: RowExportName, directory: string, given: Given):
     const filter: ExportFilter = { ...times, user, market: await marketOf(reader, given.market) };
     const log = RowLogReader.open(evidenceFolder(directory));
     try {
-      const { source, note, rows } = exportSource(reader, log, what, filter);
-      const cells = new RowCells(what, new MarketFinder(reader));
-      const table = mapped(rows, (row) => cells.of(row));
+      const table = await tableOf(format === MICA ? MICA : what, reader, log, filter);
       const written = await toOutput(given.out, (to) =>
-        writeTable(format, cells.columns, table, to, (count) => progress('exporting', count, 0)),
+        writeTable(format === MICA ? 'jsonl' : format, table.columns, table.cells, to, (count) =>
+          progress('exporting', count, 0),
+        ),
       );
-      summarize({ what, format, source, note, written, given });
+      summarize({ what, format, source: table.source, note: table.note, written, given });
     } finally {
       await log?.close();
     }
@@ -156,14 +157,55 @@ async function exportRows(what: RowExportName, directory: string, given: Given):
   return EXIT.done;
 }
 
-function* mapped<From, To>(rows: Iterable<From>, map: (row: From) => To): Generator<To, void, undefined> {
-  for (const row of rows) yield map(row);
+async function formatOf(what: RowExportName, text = 'jsonl'): Promise<Format> {
+  const { TABLE_FORMATS } = await import('../tools/table-writers.ts');
+  if (text === MICA && what !== 'orders') throw usageError('--format mica is of orders: ringbook export orders DIR');
+  const formats: readonly Format[] = [...TABLE_FORMATS, MICA];
+  const format = formats.find((known) => known === text);
+  if (format === undefined) throw usageError(`--format takes ${TABLE_FORMATS.join(', ')}, not "${text}"`);
+  return format;
+}
+
+/** What is written, before it is read. */
+interface TableOfRows extends Pick<ExportSource, 'source' | 'note'> {
+  readonly columns: readonly Column[];
+  readonly cells: Iterable<Cells>;
+}
+
+async function tableOf(
+  what: RowExportName | typeof MICA,
+  reader: StorageReader,
+  log: RowLogReader | null,
+  filter: ExportFilter,
+): Promise<TableOfRows> {
+  const { exportSource, ofLog } = await import('../tools/export-rows.ts');
+  const { MarketFinder } = await import('../tools/market-tables.ts');
+  const scales = new MarketFinder(reader);
+  if (what !== MICA) {
+    const { RowCells } = await import('../tools/export-columns.ts');
+    const { source, note, rows } = exportSource(reader, log, what, filter);
+    const cells = new RowCells(what, scales);
+    return { source, note, columns: cells.columns, cells: mapped(rows, (row) => [cells.of(row)]) };
+  }
+  const { MICA_COLUMNS, MICA_KINDS, micaRecords } = await import('../tools/mica-orders.ts');
+  const found = ofLog(reader, log, MICA_KINDS, filter);
+  if (found === null)
+    throw new CliError(
+      EXIT.fault,
+      'there is no row log here: order records are made of its rows ("evidence" switches it on)',
+    );
+  const { source, note, rows } = found;
+  return { source, note, columns: MICA_COLUMNS, cells: mapped(rows, (row) => micaRecords(row, scales)) };
+}
+
+function* mapped<From, To>(rows: Iterable<From>, map: (row: From) => readonly To[]): Generator<To, void, undefined> {
+  for (const row of rows) yield* map(row);
 }
 
 /** A file has a line about it; rows on standard output have their note on standard error. */
 function summarize(of: {
   readonly what: RowExportName;
-  readonly format: TableFormat;
+  readonly format: Format;
   readonly source: ExportSource['source'];
   readonly note: string | null;
   readonly written: { readonly rows: number; readonly bytes: number };
@@ -178,7 +220,7 @@ function summarize(of: {
   process.stdout.write(`${JSON.stringify({ what, format, ...range, ...written, source, note })}\n`);
 }
 
-function refuseTerminal(format: TableFormat, out: string | undefined): void {
+function refuseTerminal(format: Format, out: string | undefined): void {
   if (format === 'parquet' && out === undefined && process.stdout.isTTY === true)
     throw usageError('Parquet is no text for a terminal: --out FILE writes it');
 }

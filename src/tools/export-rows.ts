@@ -51,21 +51,40 @@ export function exportSource(
   what: RowExportName,
   filter: ExportFilter,
 ): ExportSource {
+  const kinds = [ROW_EXPORTS[what]];
+  if (what !== 'balances') return ofLog(reader, log, kinds, filter) ?? ofTables(reader, what, filter);
+  const found = ofLog(reader, log, kinds, { ...filter, fromNs: null });
   const bounds = log?.bounds() ?? null;
-  if (log === null || bounds === null) return ofTables(reader, what, filter);
+  if (log === null || bounds === null || found === null) return ofTables(reader, what, filter);
+  if (bounds.kept > bounds.first)
+    throw new StorageError(
+      `the row log is kept from record ${bounds.kept} on: the rows with which it opened are gone, so it does not give every balance. ` +
+        '"ringbook export DIR balances" prints those of now',
+    );
+  return { ...found, rows: lastBalances(found.rows) };
+}
+
+/**
+ * Rows of these kinds of the row log, in the order of the journal; null where there is none.
+ *
+ * @throws StorageError when the range begins before what is left.
+ */
+export function ofLog(
+  reader: StorageReader,
+  log: RowLogReader | null,
+  kinds: readonly string[],
+  filter: ExportFilter,
+): ExportSource | null {
+  const bounds = log?.bounds() ?? null;
+  if (log === null || bounds === null) return null;
   const begin = log.meta(bounds.kept)?.timeNs ?? null;
   const isPartial = bounds.kept > 1 && begin !== null;
   if (isPartial && filter.fromNs !== null && filter.fromNs < begin) throw gone(bounds, begin);
-  if (what === 'balances' && bounds.kept > bounds.first && begin !== null)
-    throw new StorageError(
-      `the row log is kept from ${isoTime(begin)} on: the rows with which it opened are gone, so it does not give every balance. ` +
-        '"ringbook export DIR balances" prints those of now',
-    );
   const notes = [
     isPartial && filter.fromNs === null ? `The row log begins with record ${bounds.kept} of ${isoTime(begin)}.` : null,
     endNote(reader, log, bounds.last, filter.toNs),
   ].filter((note) => note !== null);
-  const rows = what === 'balances' ? lastBalances(logRows(log, what, filter)) : logRows(log, what, filter);
+  const rows = logRows(log, new Set(kinds), filter);
   return { source: 'row log', note: notes.length === 0 ? null : notes.join(' '), rows };
 }
 
@@ -87,14 +106,13 @@ function gone({ first, kept }: { first: number; kept: number }, begin: bigint): 
 
 function* logRows(
   log: RowLogReader,
-  what: RowExportName,
+  kinds: ReadonlySet<string>,
   { fromNs, toNs, user, market }: ExportFilter,
 ): Generator<ExportRow> {
-  const kind = ROW_EXPORTS[what];
-  const [from, to] = [what === 'balances' ? 0n : (fromNs ?? 0n), toNs ?? TIME_END];
+  const [from, to] = [fromNs ?? 0n, toNs ?? TIME_END];
   if (user !== null) {
     for (const { bytes } of log.userRows(user, 1, log.lastOf(user))) {
-      const row = rowOfKind(bytes, kind);
+      const row = rowOfKind(bytes, kinds);
       if (row === null) continue;
       const timeNs = BigInt(String(row['time_ns']));
       if (timeNs >= to) return;
@@ -104,15 +122,15 @@ function* logRows(
   }
   for (const { rows } of log.recordsByTime(from, to)) {
     for (const bytes of rows) {
-      const row = rowOfKind(bytes, kind);
+      const row = rowOfKind(bytes, kinds);
       if (row !== null && isOfMarket(row, market)) yield row;
     }
   }
 }
 
 /** Null for one of another kind, which is not parsed. */
-export function rowOfKind(bytes: Uint8Array, kind: string): ExportRow | null {
-  if (rowHead(bytes).kind !== kind) return null;
+export function rowOfKind(bytes: Uint8Array, kinds: ReadonlySet<string>): ExportRow | null {
+  if (!kinds.has(rowHead(bytes).kind)) return null;
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as ExportRow;
 }
 

@@ -33,6 +33,8 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
   { name: 'reference', type: 'text', meaning: 'What the row belongs to.' },
 ];
 
+const LEDGER: ReadonlySet<string> = new Set(['ledger']);
+
 interface BalanceOfDay {
   readonly subAccount: number;
   readonly asset: string;
@@ -121,7 +123,7 @@ class DayOfUser {
   /** Ledger rows from that number on, up to the end of the day. */
   *#rows(n: number): Generator<ExportRow, void, undefined> {
     for (const { bytes } of this.#log.userRows(this.#user, n, this.#last)) {
-      const row = rowOfKind(bytes, 'ledger');
+      const row = rowOfKind(bytes, LEDGER);
       if (row === null) continue;
       if (timeOf(row) >= this.#fromNs + DAY_NS) return;
       yield row;

@@ -5,12 +5,14 @@ import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { parquetMetadata } from 'hyparquet';
 import { columnsOf, ROW_EXPORT_NAMES } from '../../src/tools/export-columns.ts';
+import { MICA_COLUMNS, MICA_FIELDS } from '../../src/tools/mica-orders.ts';
 import { STATEMENT_COLUMNS } from '../../src/tools/statement.ts';
 import { parsedCsv, writtenTable } from '../support/written-tables.ts';
 
 const PHYSICAL: Readonly<Record<string, string>> = { text: 'BYTE_ARRAY', integer: 'INT64', flag: 'BOOLEAN' };
 
 const STATEMENT = 'Statement of a user';
+const MICA = 'Order records of MiCA';
 
 interface Documented {
   readonly name: string;
@@ -32,7 +34,22 @@ function documented(): ReadonlyMap<string, readonly Documented[]> {
 
 suite('EXP-03 the columns of exports', () => {
   test('EXP-03 every export has its table in the document', () => {
-    assert.deepEqual([...documented().keys()], [...ROW_EXPORT_NAMES, STATEMENT]);
+    assert.deepEqual([...documented().keys()], [...ROW_EXPORT_NAMES, STATEMENT, MICA]);
+  });
+
+  test('EXP-04 the table of order records has every member of a record, and says of every other field why there is none', () => {
+    const [, section = ''] = readFileSync('docs/reference/exports.md', 'utf8').split(`## ${MICA}`);
+    const rows = section.split('\n').filter((line) => /^\| [A-K]\. /.test(line));
+    assert.equal(rows.length, MICA_FIELDS.length);
+    const listed = rows.flatMap((row) => [...(row.split(' | ')[2] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    assert.deepEqual(
+      listed,
+      MICA_COLUMNS.map(({ name }) => name),
+    );
+    for (const { field, source, members } of MICA_FIELDS) {
+      assert.match(source, /\.$/, field);
+      if (members.length === 0) assert.match(source, /^(?:Not |None: |Always |Follows |A setting )/, field);
+    }
   });
 
   test('LDG-02 the columns of a statement are as documented', () => {

@@ -176,6 +176,24 @@ suite('back office', () => {
     assert.equal(orders.filter((row) => row['event'] === 'accepted').length, ROUNDS);
   });
 
+  test('EXP-04 order records of MiCA have every order and every execution', () => {
+    const file = join(home, 'orders.mica.jsonl');
+    const { status, stdout, stderr } = ringbook('export', 'orders', data, '--format', 'mica', '--out', file);
+    assert.equal(status, 0, stderr);
+    const records = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Row);
+    assert.equal((JSON.parse(stdout) as Row)['rows'], records.length);
+    const of = (event: string): Row[] => records.filter((record) => record['order_event'] === event);
+    assert.equal(of('NEWO').length, 2 * ROUNDS);
+    assert.equal(of('PARF').length, 2 * ROUNDS);
+    assert.ok(of('FILL').length >= ROUNDS);
+    const orders = new Set(of('NEWO').map((record) => record['order_code']));
+    assert.ok(of('PARF').every((record) => orders.has(record['order_code']) && record['traded_quantity'] === '0.01'));
+    assert.equal(ringbook('export', 'trades', data, '--format', 'mica').status, 64);
+  });
+
   test('LDG-01 over the API a ledger has the rows of the export, and the amounts of each balance add up to it', async () => {
     for (const key of [A, B]) {
       const found = await ledgerOf(key);
