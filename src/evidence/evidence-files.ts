@@ -16,9 +16,12 @@ import { StorageError, storageError } from '../storage/storage-error.ts';
 const EVIDENCE = 'evidence';
 export const EVIDENCE_BEGUN = 'evidence-begun';
 const SECRET = 'evidence-secret';
+const NEW_ORIGIN = 'evidence-new-origin';
 const SECRET_CHECK = 'secret-check';
 /** What lies beside the folder. */
-export const EVIDENCE_BESIDE: readonly string[] = [EVIDENCE_BEGUN, SECRET];
+export const EVIDENCE_BESIDE: readonly string[] = [EVIDENCE_BEGUN, SECRET, NEW_ORIGIN];
+/** The keys of a dev node (heads/log-keys.ts). */
+export const EVIDENCE_KEYS = 'evidence-keys';
 const SECRET_BYTES = 32;
 const BEGUN_FORM = /^ringbook evidence 1 first ([0-9]{1,16})\n$/;
 
@@ -29,12 +32,12 @@ export function evidenceFolder(dataDirectory: string): string {
 
 /** What "ringbook evidence new-origin" puts aside: the log, the mark that it begun, and the keys of a dev node. The secret stays. */
 export function putAsideNames(): readonly string[] {
-  return [EVIDENCE, EVIDENCE_BEGUN, 'evidence-keys'];
+  return [EVIDENCE, EVIDENCE_BEGUN, EVIDENCE_KEYS];
 }
 
 /** What a new log states of the one before it; there is none unless an operator has begun one. */
 export function newOriginFile(dataDirectory: string): string {
-  return join(dataDirectory, 'evidence-new-origin');
+  return join(dataDirectory, NEW_ORIGIN);
 }
 
 /** The first record of the log that was begun in this directory; null where none was. */

@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { EVIDENCE_BESIDE, evidenceFolder } from '../evidence/evidence-files.ts';
+import { EVIDENCE_BESIDE, EVIDENCE_KEYS, evidenceFolder } from '../evidence/evidence-files.ts';
 import {
   firstsIn,
   headsFolder,
@@ -47,6 +47,7 @@ const COPIED_BYTES = 1 << 20;
 export async function copyEvidence(from: string, to: string, progress: Progress): Promise<number | null> {
   const [source, target] = [evidenceFolder(from), evidenceFolder(to)];
   for (const name of EVIDENCE_BESIDE) if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
+  copyFiles(join(from, EVIDENCE_KEYS), join(to, EVIDENCE_KEYS));
   if (!existsSync(join(indexFolder(source), MAP_FILE_NAME))) return null;
   for (const folder of [target, indexFolder(target), tailFolder(target)]) makeDirectory(folder);
   for (const name of readdirSync(source))

@@ -11,6 +11,7 @@ import { devKey } from '../../src/client/keys.ts';
 import { must as mustBe } from '../../src/core/assert.ts';
 import { readBase64 } from '../../src/evidence/base64.ts';
 import { readEvidence } from '../../src/evidence/evidence-file.ts';
+import { newestHead } from '../../src/evidence/heads/head-store.ts';
 import { noteSigner, readVkey, signedBy, vkeyText } from '../../src/evidence/notes.ts';
 import { RowLogReader } from '../../src/evidence/row-log/row-log-reader.ts';
 import { isConsistent, rootAt, TILE_WIDTH } from '../../src/evidence/tree/proofs.ts';
@@ -236,6 +237,13 @@ suite('the log of a node', () => {
     await stopNode(node);
     const backup = join(home, 'backup');
     cpSync(dataDirectory, backup, { recursive: true });
+    const byCommand = join(home, 'by-command');
+    assert.equal((await ringbook(['backup', dataDirectory, byCommand])).code, 0);
+    assert.equal(
+      newestHead(join(byCommand, 'evidence', 'heads'))?.text,
+      newestHead(join(backup, 'evidence', 'heads'))?.text,
+    );
+    assert.ok(existsSync(join(byCommand, 'evidence-keys', 'log.key')));
     node = await start();
     connect();
     await placed(a, 'Sell', '65100', '0.01', 'ev-after');

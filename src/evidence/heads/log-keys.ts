@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { ConfigError } from '../../core/config-error.ts';
 import { toHex } from '../../core/hex.ts';
+import { EVIDENCE_KEYS } from '../evidence-files.ts';
 import {
   isKeyName,
   NOTE_TYPE,
@@ -123,12 +124,11 @@ export function headSigner(keys: LogKeys, size: number, timeNs: bigint): NoteSig
   return keys.signers.find(holds) ?? null;
 }
 
-const DEV_FOLDER = 'evidence-keys';
 const CENTURIES_NS = 7_258_118_400_000_000_000n;
 
 /** The keys of a dev node, made at its first start: an origin of its own, so that no two logs have one name. */
 export function devLogSettings(dataDirectory: string): LogSettings {
-  const folder = join(dataDirectory, DEV_FOLDER);
+  const folder = join(dataDirectory, EVIDENCE_KEYS);
   const [key, certificate, pinned] = ['log.key', 'log.certificate', 'venue.vkey'].map((name) => join(folder, name)) as [
     string,
     string,
