@@ -4,12 +4,14 @@
  * checked by its world (test/support/row-ledger.ts); here: exact rows. Random histories: outcome-properties.test.ts.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { balanceSlot, setOwned } from '../../src/clearing/balances.ts';
 import { applyBatch } from '../../src/clearing/clearing.ts';
 import { OutcomeRecorder } from '../../src/clearing/outcomes.ts';
 import { must } from '../../src/core/assert.ts';
 import type { ChainId } from '../../src/core/ids.ts';
+import { LEDGER_ENTRIES } from '../../src/core/ledger-entries.ts';
 import { ORDER_END, ORDER_FLAG, SIDE, TRIGGER } from '../../src/core/order-terms.ts';
 import type { Amount18, Sequence } from '../../src/core/units.ts';
 import { ClearingWorld, FEES, T0 } from '../support/clearing-world.ts';
@@ -275,6 +277,14 @@ suite('EXP-00, LDG-01 rows of what clearing decides', () => {
     assert.deepEqual(shown(world.rowLog.rows, 'config'), [
       { kind: 'config', table: 'chain', key: chain, value: { chain_id: chain, kind: 'evm', name: 'Chain' } },
     ]);
+  });
+
+  test('LDG-01 the contract names every reason for which a balance changes, with its reference', () => {
+    const text = readFileSync('docs/reference/wire-additions.md', 'utf8');
+    const from = text.indexOf('`kind` says why the balance changed');
+    const rows = text.slice(from, text.indexOf('\n## ', from)).matchAll(/^\| ((?:`[a-z_]+`(?:, )?)+) \|/gm);
+    const named = [...rows].flatMap(([, names = '']) => names.replaceAll('`', '').split(', '));
+    assert.deepEqual(named.filter((name) => name !== 'kind').sort(), [...LEDGER_ENTRIES].sort());
   });
 
   test('LDG-01 a balance that changes without a cause is a broken invariant', () => {
