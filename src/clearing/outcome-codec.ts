@@ -146,6 +146,7 @@ export class OutcomeFeed {
   isTooFarBehind(): boolean {
     if (this.#to.waitingBytes > WAITING_BYTES_MAX) return true;
     const { ms, bytes } = this.behind();
+    // mutant: evidence-behind
     return ms > BEHIND_MS_MAX || bytes > BEHIND_BYTES_MAX;
   }
 

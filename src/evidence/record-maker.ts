@@ -92,6 +92,7 @@ export class RecordMaker {
       },
       row: (row, index) => {
         const before = stored.rows[index];
+        // mutant: evidence-compared
         if (before === undefined || !isSame(before, row)) throw otherRecord(sequence, `has another row ${index}`);
         count += 1;
       },

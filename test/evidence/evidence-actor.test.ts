@@ -42,10 +42,10 @@ class World {
   }
 
   /** A record with so many rows of public prices. */
-  send(sequence: number, rows: number): void {
+  send(sequence: number, rows: number, letter = 'x'): void {
     this.feed.recorder.begin();
     for (let row = 0; row < rows; row += 1)
-      this.feed.recorder.fact({ kind: 'statement', subject: 'test', text: `${row} ${'x'.repeat(400)}` });
+      this.feed.recorder.fact({ kind: 'statement', subject: 'test', text: `${row} ${letter.repeat(400)}` });
     this.feed.recorder.close();
     const hash = new Uint8Array(32).fill(sequence);
     this.feed.send({ sequence: sequence as Sequence, timeNs: BigInt(sequence) as TimestampNs, epoch: 0, hash });
@@ -137,7 +137,7 @@ suite('thread of the evidence', () => {
     world.turn();
     assert.equal(world.log.last, 4);
     world.send(2, 2);
-    world.send(3, 4);
+    world.send(3, 3, 'y');
     assert.throws(() => world.turn(), InvariantError);
     await world.log.close();
   });

@@ -15,13 +15,14 @@ import { auditEvidence, type EvidenceAudit } from '../../src/tools/audit-evidenc
 import { backupData, restoreData } from '../../src/tools/copy-data.ts';
 import { rebuildFrom } from '../../src/tools/export-data.ts';
 import { checkBook, checkHistory, Load } from '../support/node-load.ts';
-import { barrier, type NodeProcess, startNode, stopNode } from '../support/node-process.ts';
+import { barrier, type NodeProcess, OPERATOR_TOKEN, startNode, stopNode } from '../support/node-process.ts';
 import { aMoment } from '../support/patience.ts';
 import { SeededRandom } from '../support/simulation.ts';
 import { removeDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 
 const WITH_EVIDENCE = fileURLToPath(new URL('../../../test/fixtures/dev-with-evidence.json', import.meta.url));
 const KILLS = 20;
+const OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}` };
 const KILL_MS_MAX = 900;
 
 function start(dataDirectory: string, killAfterMs?: number): Promise<NodeProcess> {
@@ -77,6 +78,30 @@ suite('evidence of a node', () => {
       assert.equal(all.records, all.journal);
       assert.ok(all.rows > 2 * all.records, `${all.rows} rows`);
     } finally {
+      removeDirectory(dataDirectory);
+    }
+  });
+
+  test('EXP-00: no checkpoint of the tables passes what is durable in the evidence', async () => {
+    const dataDirectory = temporaryDirectory();
+    const node = await start(dataDirectory);
+    const load = new Load(node, new SeededRandom(3), new Set());
+    void load.run().catch(() => undefined);
+    const checkpoints = new Set<number>();
+    try {
+      for (let look = 0; look < 3_000 && checkpoints.size < 8; look += 1) {
+        const page = await (await fetch(`${node.ops}/metrics`, { headers: OPERATOR })).text();
+        const figure = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(page)?.[1]);
+        const checkpoint = figure('ringbook_checkpoint_sequence');
+        const durable = figure('ringbook_evidence_durable_sequence');
+        assert.ok(durable >= checkpoint, `the tables have record ${checkpoint}, the evidence ${durable}`);
+        checkpoints.add(checkpoint);
+        await aMoment(5);
+      }
+      assert.equal(checkpoints.size, 8);
+    } finally {
+      load.close();
+      await stopNode(node, 'SIGKILL');
       removeDirectory(dataDirectory);
     }
   });

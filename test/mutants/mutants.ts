@@ -18,6 +18,33 @@ export interface Mutant {
   readonly caughtBy: string;
 }
 
+const EVIDENCE: readonly Mutant[] = [
+  {
+    breaks: 'no checkpoint of the tables passes what is durable in the evidence',
+    site: 'evidence-before-checkpoint',
+    change: condition('true'),
+    caughtBy: 'test/evidence/evidence-kills',
+  },
+  {
+    breaks: 'a record of the tail that is not whole is none',
+    site: 'torn-tail',
+    change: removed,
+    caughtBy: 'test/evidence/row-log',
+  },
+  {
+    breaks: 'clearing takes no input while the evidence is 10 s behind',
+    site: 'evidence-behind',
+    change: returns('bytes > BEHIND_BYTES_MAX'),
+    caughtBy: 'test/evidence/evidence-actor',
+  },
+  {
+    breaks: 'rows that come again are those that are there',
+    site: 'evidence-compared',
+    change: condition('before === undefined'),
+    caughtBy: 'test/evidence/evidence-actor',
+  },
+];
+
 const TRACE: readonly Mutant[] = [
   {
     breaks: 'a reader that is late gets whole records and the number of those it missed',
@@ -3145,6 +3172,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RING_AND_BOOK,
   ...CHAINS,
   ...SETTLEMENTS,
+  ...EVIDENCE,
   ...LOAD,
   ...CLIENT,
   ...LEADERSHIP,

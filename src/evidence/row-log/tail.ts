@@ -129,6 +129,7 @@ export function readTail(folder: string, first: number): readonly TailRecord[] {
   for (let at = MAGIC.length; at + ROWS_AT <= bytes.length; ) {
     const end = at + bytes.readUInt32BE(at);
     if (end < at + ROWS_AT || end > bytes.length) break;
+    // mutant: torn-tail
     if (crc32c(bytes, 0, at + CHECKED_FROM, end) !== bytes.readUInt32BE(at + 4)) break;
     const sequence = Number(bytes.readBigUInt64BE(at + CHECKED_FROM));
     records.push({
