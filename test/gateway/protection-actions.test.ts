@@ -37,7 +37,7 @@ interface World {
 function world(): World {
   const sent: OperatorCommand[] = [];
   const made: World = {
-    groups: new ProtectionGroups(() => made.live),
+    groups: new ProtectionGroups(() => made.live, { comingTo: () => 0, isComingTo: () => false }),
     actions: undefined as unknown as ProtectionActions,
     sent,
     live: 0,

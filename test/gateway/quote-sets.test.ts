@@ -6,9 +6,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import type { ProtectionRow } from '../../src/clearing/rows.ts';
 import type { QuoteSetRequest, SignedQuoteSet } from '../../src/codec/order-actions.ts';
 import { notional18, quantity18 } from '../../src/core/arithmetic.ts';
 import { USD } from '../../src/core/ids.ts';
+import { PROTECTED_ORDERS_MAX } from '../../src/core/limits.ts';
 import {
   ORDER_END,
   ORDER_FLAG,
@@ -20,7 +22,14 @@ import {
 } from '../../src/core/order-terms.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { REJECT_CODE, type Reject, reject } from '../../src/core/reject.ts';
-import { type Amount18, ONE_18, type RawPrice, type RawQuantity, type TimestampNs } from '../../src/core/units.ts';
+import {
+  type Amount18,
+  ONE_18,
+  type RawPrice,
+  type RawQuantity,
+  type Sequence,
+  type TimestampNs,
+} from '../../src/core/units.ts';
 import type { EntryChange } from '../../src/gateway/orders/book/quote-set-view.ts';
 import type { ActionAnswer, ReservedQuoteSet } from '../../src/gateway/orders/entry/pending-requests.ts';
 import { countLots, lotsSince } from '../../src/order/quote-lots.ts';
@@ -56,6 +65,7 @@ class World extends OrderFixture {
   readonly counts: [bought: number, sold: number] = [0, 0];
   #number = 0;
   #appliedTrade = 0;
+  #group = 0;
   #revision = NOW - 1_000_000n;
   readonly #takers: readonly [number, number];
 
@@ -135,11 +145,13 @@ class World extends OrderFixture {
       changes.push({ change: QUOTE_CHANGE.created, side, price, order, rests: lots, number: this.#number });
     }
     this.#appliedTrade = this.tradeId;
+    const isMoved = !sent.onlyTakes && sent.protectionGroup !== this.#group;
+    if (isMoved) this.#group = sent.protectionGroup;
     const event = {
       ...{ marketIndex: MARKET.marketIndex, sequence: this.sequence, timeNs: NOW, requestId: sent.requestId },
       ...{ user: ALICE, setId: 'mm', slot: 1, revisionNs: quotes.revisionNs, goodUntilNs: 0n as TimestampNs },
-      ...{ lastTradeId: this.tradeId, maxFeeRate: 500, subAccount: 0, protectionGroup: 0, kept, addCode: 0 },
-      ...{ flags: ORDER_FLAG.isSpot | ORDER_FLAG.postOnly, termsChanged: false, changes },
+      ...{ lastTradeId: this.tradeId, maxFeeRate: 500, subAccount: 0, protectionGroup: this.#group, kept, addCode: 0 },
+      ...{ flags: ORDER_FLAG.isSpot | ORDER_FLAG.postOnly, termsChanged: isMoved, changes },
       isOver: quotes.bids.length + quotes.asks.length === 0,
     };
     assert.ok(first > 0);
@@ -445,5 +457,104 @@ suite('what quote sets hold', () => {
       propertyParameters(600),
     );
     assert.ok(refused > 50 && unseen > 50, `${refused} refused, ${unseen} matched unseen`);
+  });
+});
+
+suite('a quote set and its protection group', () => {
+  const BIDS: QuoteWordsOfSide = [
+    [200_000, 100],
+    [199_000, 100],
+  ];
+  const IN_G = { protectionGroup: 'g' } as const;
+
+  function group(change: Partial<ProtectionRow> = {}): ProtectionRow {
+    return {
+      ...{ user: ALICE, marketIndex: MARKET.marketIndex, slot: 1, group: 'g', windowMs: 1_000, frozenMs: 5 },
+      ...{ maxFills: 2, maxQuantity: null, maxNotional: null, minFillNotional: 0n as Amount18 },
+      ...{ trip: 0 as Sequence, endedTrip: 0 as Sequence, frozenUntilNs: 0n as TimestampNs, isGone: false },
+      ...change,
+    };
+  }
+
+  /** A set in force in no group, and a group. */
+  function inForce(): World {
+    const world = new World();
+    world.setOwned(ALICE, USD, 10n ** 9n * ONE_18);
+    world.manager.protections.changed(group());
+    mustPass(world.send(BIDS, []));
+    world.settle();
+    return world;
+  }
+
+  const members = (world: World): number => world.manager.protections.liveOrders(group());
+
+  test('MMP-02: what is kept joins a group as what is new does, and leaves it without being asked', () => {
+    const world = inForce();
+    for (const [words, count] of [
+      [IN_G, 2],
+      [{}, 0],
+    ] as const) {
+      mustPass(world.send(BIDS, [], null, words));
+      world.settle();
+      assert.equal(members(world), count);
+    }
+  });
+
+  test('MMP-02, QTE-04: of a group that there is not, or no more, what is kept stays where it is, and what leaves leaves', () => {
+    const unknown = (): [World, Partial<SignedQuoteSet>] => [inForce(), { protectionGroup: 'typo' }];
+    const leaving = (): [World, Partial<SignedQuoteSet>] => {
+      const world = inForce();
+      world.manager.protections.leaving(group());
+      return [world, IN_G];
+    };
+    for (const made of [unknown, leaving]) {
+      const [world, words] = made();
+      assert.equal(codeOf(world.send(BIDS, [], null, words)), 'INVALID_ORDER');
+      assert.equal(mustPass(world.send(BIDS.slice(1), [], null, words)).onlyTakes, true);
+      world.settle();
+      assert.equal(world.answers.at(-1)?.refusal?.code, 'INVALID_ORDER');
+      assert.deepEqual([world.answers.at(-1)?.quotes?.cancelled, world.entries.size], [1, 1]);
+      mustPass(world.send([], [], null, words));
+      world.settle();
+      assert.deepEqual([world.answers.at(-1)?.refusal, world.entries.size], [null, 0], 'nothing is left to join');
+    }
+  });
+
+  test('MMP-02: a group that has its 400 is joined by nothing that is kept', () => {
+    const world = inForce();
+    for (let at = 0; at < PROTECTED_ORDERS_MAX - 1; at += 1)
+      world.place({ id: `o${at}`, price: 100_000, quantity: 100, protectionGroup: 'g' });
+    assert.equal(members(world), PROTECTED_ORDERS_MAX - 1);
+    assert.equal(codeOf(world.send(BIDS, [], null, IN_G)), 'TOO_MANY_OPEN_ORDERS');
+    mustPass(world.send(BIDS.slice(1), []));
+    world.settle();
+    mustPass(world.send(BIDS.slice(1), [], null, IN_G));
+    world.settle();
+    assert.equal(members(world), PROTECTED_ORDERS_MAX);
+  });
+
+  test('MMP-02: what sets on their way may bring counts, once for each name, and keeps the group', () => {
+    const world = inForce();
+    const { protections } = world.manager;
+    for (let at = 0; at < 2; at += 1) mustPass(world.send(BIDS, [], null, IN_G));
+    assert.deepEqual([members(world), protections.isUsed(group())], [0, true]);
+    const of = { user: ALICE, marketIndex: MARKET.marketIndex, slot: 1 };
+    assert.equal(protections.refusalToAdd(of, NOW, PROTECTED_ORDERS_MAX - 2), null);
+    assert.equal(protections.refusalToAdd(of, NOW, PROTECTED_ORDERS_MAX - 1)?.code, 'TOO_MANY_OPEN_ORDERS');
+    world.settle();
+    assert.deepEqual([members(world), protections.isUsed(group())], [2, true]);
+    mustPass(world.send([], []));
+    world.settle();
+    assert.equal(protections.isUsed(group()), false);
+  });
+
+  test('MMP-02: a set whose group is removed during its verification is in no other one of that slot', () => {
+    const world = inForce();
+    const { quotes } = world.manager.requests;
+    const request = setRequest(BIDS, [], { revisionNs: NOW, ...IN_G });
+    const prepared = mustPass(quotes.check(request, CALLER, null));
+    world.manager.protections.changed(group({ isGone: true }));
+    world.manager.protections.changed(group({ group: 'other' }));
+    assert.equal(codeOf(quotes.reserve(prepared, NOW, { answer: () => undefined, hops: null }, null)), 'INVALID_ORDER');
   });
 });

@@ -1958,6 +1958,18 @@ const PROTECTION_ROWS: readonly Mutant[] = [
     caughtBy: 'test/gateway/protection-actions',
   },
   {
+    breaks: 'what is kept is judged when it joins a group',
+    site: 'joining-is-judged',
+    change: swap(/> 0/, '< 0'),
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
+    breaks: 'a group is not removed while a set that joins it is on its way',
+    site: 'set-on-its-way-uses-its-group',
+    change: swap(/ \|\| this\.#sets\.isComingTo\(row\)/, ''),
+    caughtBy: 'test/gateway/quote-sets',
+  },
+  {
     breaks: 'a set whose group was removed is in none after a start',
     site: 'restored-group-removed',
     change: swap(/ !== undefined/, ' !== null'),

@@ -517,7 +517,7 @@ export class OrderEntry {
     }
 
     // After this point the set must go.
-    const { requestId, boughtSeen, soldSeen, onlyTakes } = reserved.value;
+    const { requestId, boughtSeen, soldSeen, protectionGroup, onlyTakes } = reserved.value;
     this.#sent(requestId);
     reserved.value.set.sentMs = this.#lastSentMs;
     const { set } = reserved.value;
@@ -533,7 +533,7 @@ export class OrderEntry {
       {
         ...{ user, setId, marketIndex, revisionNs, goodUntilNs: goodUntilNs ?? NO_TIME, boughtSeen, soldSeen },
         ...{ maxFeeRate: Math.min(maxTradingFeesRate, FEE_RATE_MAX), subAccount, flags: set.flags | tied },
-        ...{ protectionGroup: prepared.protectionGroup, onlyTakes, bids, asks, text, signature, signatures },
+        ...{ protectionGroup, onlyTakes, bids, asks, text, signature, signatures },
       },
       { requestId, receivedNs },
     );

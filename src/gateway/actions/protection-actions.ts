@@ -96,7 +96,7 @@ export class ProtectionActions {
     if (!found.ok) return found;
     const row = found.value;
     if (isFrozen(row, nowNs())) return rejected(frozenRefusal(row));
-    if (groups.liveOrders(row) > 0) return rejected(IN_USE);
+    if (groups.isUsed(row)) return rejected(IN_USE);
     // mutant: protection-leaving
     groups.leaving(row);
     const reply = await this.#send({ kind: 'deleteProtection', ...name }).finally(() => groups.left(row));

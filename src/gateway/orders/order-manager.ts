@@ -155,7 +155,7 @@ export class OrderManager {
     this.setAsides = new SetAsides(accounts, holds, margin.accounts);
     const { check, assets } = margin;
     this.#releases = new Releases(book, { orders, check, assets }, sink);
-    this.protections = new ProtectionGroups((key) => orders.membersOf(key));
+    this.protections = new ProtectionGroups((key) => orders.membersOf(key), this.sets);
     const { protections } = this;
     const parts = { markets, accounts, holds, orders, pending, book, history, margin, sets, protections, sink };
     this.requests = new OrderRequests(parts);

@@ -36,6 +36,10 @@ export interface WaitingQuotes {
   readonly asks: QuoteEntries;
   /** Of the connection that sent it; null for none. */
   readonly group?: QuoteSetHolder | null;
+  /** Slot of the protection group in which its entries would be, 0 for none; without it they stay where they are. */
+  readonly memberOf?: number;
+  /** By how many entries that group may have more by it. */
+  readonly joining?: number;
 }
 
 /** The cancel-on-disconnect group of a connection: the revisions that it sent end with it. */
@@ -178,6 +182,13 @@ function sideDifference(
   return { adds, takes };
 }
 
+/** By how many entries a group may have more by the sets on their way under one name: each replaces all of the one before. */
+export function comingOf(set: LiveQuoteSet | undefined, slot: number): number {
+  let most = 0;
+  for (const { memberOf, joining = 0 } of set?.waiting ?? []) if (memberOf === slot && joining > most) most = joining;
+  return most;
+}
+
 function lotsByPrice(entries: QuoteEntries): ReadonlyMap<number, number> {
   const lots = new Map<number, number>();
   for (let at = 0; at < entries.length; at += 2) lots.set(entries[at] as number, entries[at + 1] as number);
@@ -208,6 +219,13 @@ export function countResting(
   return count;
 }
 
+/** A protection group. */
+interface OfGroup {
+  readonly user: UserId;
+  readonly marketIndex: number;
+  readonly slot: number;
+}
+
 /** The sets of one user in one market. */
 interface UserSets {
   readonly bySlot: (LiveQuoteSet | undefined)[];
@@ -236,6 +254,20 @@ export class LiveQuoteSets {
     for (const set of this.#byUser.get(user)?.get(marketIndex)?.byId.values() ?? [])
       if (set.setId !== setId && set.isLive) count += 1;
     return count;
+  }
+
+  /** By how many entries the protection group of this slot may have more by sets on their way. */
+  comingTo({ user, marketIndex, slot }: OfGroup): number {
+    let coming = 0;
+    for (const set of this.#byUser.get(user)?.get(marketIndex)?.byId.values() ?? []) coming += comingOf(set, slot);
+    return coming;
+  }
+
+  /** Whether a set on its way would have entries in the protection group of this slot. */
+  isComingTo({ user, marketIndex, slot }: OfGroup): boolean {
+    for (const { waiting } of this.#byUser.get(user)?.get(marketIndex)?.byId.values() ?? [])
+      if (waiting.some((set) => set.memberOf === slot && set.bids.length + set.asks.length > 0)) return true;
+    return false;
   }
 
   /** Markets in which a set of the user is on its way, rests, or has a mark. */

@@ -356,8 +356,6 @@ export interface PreparedQuoteSet {
   readonly market: MarketSlot;
   readonly user: UserId;
   readonly quotes: SignedQuoteSet;
-  /** Slot of its protection group; 0 for none. */
-  readonly protectionGroup: number;
   readonly text: Uint8Array;
   /** As of a create. */
   readonly signature: Uint8Array;
@@ -372,6 +370,8 @@ export interface ReservedQuoteSet {
   readonly set: LiveQuoteSet;
   readonly boughtSeen: number;
   readonly soldSeen: number;
+  /** Slot of its protection group; 0 for none. */
+  readonly protectionGroup: number;
   /** What it adds is left out. */
   readonly onlyTakes: boolean;
 }

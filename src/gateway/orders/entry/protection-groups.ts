@@ -3,7 +3,8 @@
  * requests that name a group, and for reads. The market judges freezes and limits; here an order is refused that it would refuse.
  *
  * A group that is being removed takes no orders until clearing has answered: so none is on its way to the market when it is
- * gone (`leaving`). How many orders a group has is counted by LiveOrders, those on their way included.
+ * gone (`leaving`). How many orders a group has is counted by LiveOrders, those on their way included, and what quote sets on their
+ * way may bring into it by LiveQuoteSets.
  */
 import { frozenRefusal, isFrozen, protectionKey } from '../../../clearing/protections.ts';
 import type { ProtectionRow } from '../../../clearing/rows.ts';
@@ -12,6 +13,7 @@ import { PROTECTED_ORDERS_MAX } from '../../../core/limits.ts';
 import { accepted, type Outcome, rejected } from '../../../core/outcome.ts';
 import { type Reject, reject } from '../../../core/reject.ts';
 import type { Sequence, TimestampNs } from '../../../core/units.ts';
+import type { LiveQuoteSets } from '../book/quote-sets.ts';
 
 const UNKNOWN: Reject = reject('INVALID_ORDER', 'there is no such protection group in this market', 'protection_group');
 const FULL: Reject = reject(
@@ -32,9 +34,11 @@ export class ProtectionGroups {
   readonly #leaving = new Set<string>();
   /** Live orders of a group, those on their way included. */
   readonly #liveCount: (key: string) => number;
+  readonly #sets: Pick<LiveQuoteSets, 'comingTo' | 'isComingTo'>;
 
-  constructor(liveCount: (key: string) => number) {
+  constructor(liveCount: (key: string) => number, sets: Pick<LiveQuoteSets, 'comingTo' | 'isComingTo'>) {
     this.#liveCount = liveCount;
+    this.#sets = sets;
   }
 
   /** Clearing has flushed the row. What its market has reported since is newer than the row. */
@@ -84,6 +88,12 @@ export class ProtectionGroups {
     return this.#liveCount(protectionKey(row));
   }
 
+  /** Whether orders of the group live, have undecided fills, or may come to. */
+  isUsed(row: ProtectionRow): boolean {
+    // mutant: set-on-its-way-uses-its-group
+    return this.liveOrders(row) > 0 || this.#sets.isComingTo(row);
+  }
+
   /**
    * The slot for an order of this group. @param more orders that it would have beside those that live. @returns INVALID_ORDER
    * of an unknown group, MMP_FROZEN, TOO_MANY_OPEN_ORDERS.
@@ -113,7 +123,7 @@ export class ProtectionGroups {
 
   #refusal(row: ProtectionRow, nowNs: TimestampNs, more: number): Reject | null {
     if (isFrozen(row, nowNs)) return frozenRefusal(row);
-    return this.liveOrders(row) + more > PROTECTED_ORDERS_MAX ? FULL : null;
+    return this.liveOrders(row) + this.#sets.comingTo(row) + more > PROTECTED_ORDERS_MAX ? FULL : null;
   }
 
   /** Why a market has refused a member, with the time until which it does so. */

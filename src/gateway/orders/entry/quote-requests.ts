@@ -37,6 +37,7 @@ import type { LiveOrders } from '../book/live-orders.ts';
 import type { MarketSlot } from '../book/markets.ts';
 import type { OrderBookView } from '../book/order-book-view.ts';
 import {
+  comingOf,
   countResting,
   type LiveQuoteSet,
   type LiveQuoteSets,
@@ -97,6 +98,8 @@ interface QuoteRequestParts {
   readonly protections: ProtectionGroups;
   readonly cancelMarks: Pick<CancelMarks, 'markOf'>;
 }
+
+const NO_ADDS: QuoteAdds = { bids: [], asks: [] };
 
 /** A set on its way, with what of it decides on its guards. */
 interface Waiting extends WaitingQuotes {
@@ -172,14 +175,14 @@ export class QuoteRequests {
     const { adds, takes } = quoteDifferenceOf(set, quotes);
     margin.assets.refresh(now);
     const slot = this.#groupOf(quotes.protectionGroup, user, marketIndex);
-    const fault = adds === null ? null : (given ?? this.#addFault(quotes, adds, { market, now, user, slot, set }));
+    const more = adds ?? (joins(set, quotes, slot) ? NO_ADDS : null);
+    const fault = more === null ? null : (given ?? this.#addFault(quotes, more, { market, now, user, slot, set }));
     if (fault !== null && !takes && (set === undefined || set.waiting.length === 0)) return rejected(fault);
     return accepted({
       kind: 'quotes',
       market,
       user,
       quotes,
-      protectionGroup: slot ?? 0,
       text: request.text,
       signature: request.signature,
       signatures: storedSignatures(request),
@@ -228,7 +231,8 @@ export class QuoteRequests {
     const { market, now, user, slot, set } = at;
     const { marketIndex } = market.definition;
     if (slot === undefined) return NO_GROUP;
-    const more = slot === 0 ? 0 : this.#moreMembers(set, quotes, slot);
+    // The last of the sets on their way under one name takes the place of the others.
+    const more = slot === 0 ? 0 : Math.max(0, this.#moreMembers(set, quotes, slot) - comingOf(set, slot));
     const ofGroup = slot === 0 ? null : protections.refusalToAdd({ user, marketIndex, slot }, now, more);
     if (ofGroup !== null) return ofGroup;
     const fault = quoteAddsFault(view, quotes, adds, market, now);
@@ -252,7 +256,7 @@ export class QuoteRequests {
   /** The same of a protection group, which entries that stay may join. */
   #moreMembers(set: LiveQuoteSet | undefined, quotes: PreparedQuoteSet['quotes'], slot: number): number {
     const entries = (quotes.bids.length + quotes.asks.length) / 2;
-    if (set === undefined) return entries;
+    if (slot === 0 || set === undefined) return slot === 0 ? 0 : entries;
     const isAlone = set.waiting.length === 0;
     return entries - countResting(set, quotes, (order, stays) => order.protectionGroup === slot && (isAlone || stays));
   }
@@ -278,7 +282,11 @@ export class QuoteRequests {
     const refusal = this.#setRefusal(known, quotes, user, marketIndex);
     if (refusal !== null) return rejected(refusal);
     const { adds, takes } = quoteDifferenceOf(known, quotes);
-    const early = adds === null ? null : (given ?? prepared.addFault ?? this.#statusFault(prepared, adds, now));
+    // Another group may have its slot by now.
+    const slot = this.#groupOf(quotes.protectionGroup, user, marketIndex);
+    const more = adds ?? (joins(known, quotes, slot) ? NO_ADDS : null);
+    const at = { market, now, user, slot, set: known };
+    const early = more === null ? null : (given ?? prepared.addFault ?? this.#addFault(quotes, more, at));
     const isTaking = adds === null || early !== null;
     if (!pending.hasRoomFor(isTaking ? 'cancel' : 'quotes')) return rejected(BUSY);
     if (!pending.isWithinShare(isTaking ? 'cancel' : 'quotes', user, accounts.isMarketMaker(user)))
@@ -295,7 +303,11 @@ export class QuoteRequests {
       sets.drop(set);
       return rejected(fault);
     }
-    const sent = { ...waiting, group, onlyTakes: waiting.onlyTakes || fault !== null };
+    const protectionGroup = slot ?? 0;
+    const sent =
+      waiting.onlyTakes || fault !== null
+        ? { ...waiting, group, onlyTakes: true }
+        : { ...waiting, group, memberOf: protectionGroup, joining: this.#moreMembers(known, quotes, protectionGroup) };
     set.waiting.push(sent);
     this.#parts.orders.coming.change(user, groupOf(set), sent.coming);
     const requestId = pending.add({
@@ -304,20 +316,12 @@ export class QuoteRequests {
       market,
       set,
       terms: sent,
-      addFault: adds === null ? null : fault,
+      addFault: more === null ? null : fault,
       reply,
     });
     const onlyTakes = sent.onlyTakes || (adds === null && market.definition.status !== MARKET_STATUS.active);
-    return accepted({ requestId, set, boughtSeen: sent.buys.seen, soldSeen: sent.sells.seen, onlyTakes });
-  }
-
-  #statusFault(
-    { market, user, quotes, protectionGroup }: PreparedQuoteSet,
-    adds: QuoteAdds,
-    now: TimestampNs,
-  ): Reject | null {
-    const set = this.#parts.sets.find(user, market.definition.marketIndex, quotes.setId);
-    return this.#addFault(quotes, adds, { market, now, user, slot: protectionGroup, set });
+    const { buys, sells } = sent;
+    return accepted({ requestId, set, boughtSeen: buys.seen, soldSeen: sells.seen, protectionGroup, onlyTakes });
   }
 
   #waitingOf(
@@ -428,6 +432,22 @@ export class QuoteRequests {
     this.#settleGuards(set);
     this.#parts.sets.drop(set);
   }
+}
+
+/**
+ * Whether entries that are kept would join a group: they are judged as what is new (MMP-02). Of a group that there is not (`slot` undefined)
+ * nothing is a member.
+ */
+function joins(
+  set: LiveQuoteSet | undefined,
+  quotes: Pick<WaitingQuotes, 'bids' | 'asks'>,
+  slot: number | undefined,
+): boolean {
+  if (slot === undefined) return quotes.bids.length + quotes.asks.length > 0;
+  if (slot === 0 || set === undefined) return false;
+  if (set.waiting.some(({ memberOf = slot }) => memberOf !== slot)) return true;
+  // mutant: joining-is-judged
+  return countResting(set, quotes, (order, stays) => stays && order.protectionGroup !== slot) > 0;
 }
 
 /** This file alone adds to the list. */
