@@ -600,6 +600,16 @@ export class RingbookClient {
     return evidenceFileText(await this.#protected({ method: 'GET', path }));
   }
 
+  /**
+   * What the venue states that it owes, and every part of it that it owes to this account, as the text of a file for
+   * `ringbook proof verify`.
+   *
+   * @throws RingbookError NOT_FOUND where nothing is stated; SERVICE_UNAVAILABLE before the first head; EVIDENCE_EXPIRED.
+   */
+  async liabilities(): Promise<string> {
+    return evidenceFileText(await this.#protected({ method: 'GET', path: `/proof/liabilities/${this.userId}` }));
+  }
+
   async orders(query: PageQuery & { readonly openOnly?: boolean } = {}): Promise<Page<OrderRecord>> {
     const path = `/orders/user/${this.userId}${queryText({ page: query.page, limit: query.limit, open_only: query.openOnly })}`;
     return readPage(await this.#protected({ method: 'GET', path }), 'orders', readOrderRecord);

@@ -1,4 +1,4 @@
-/** The evidence of an order as its file: the reply of the service, in the one spelling that the verifier takes (evidence.md). */
+/** The evidence of an order, or a part in what is owed, as its file: the reply of the service, in the one spelling that the verifier takes (evidence.md). */
 import { isJsonObject, JsonFraction, type JsonValue } from '../codec/json-tree.ts';
 
 /** Compact JSON, members in their order. */

@@ -1,5 +1,16 @@
-/** The log of the evidence for everybody, and the evidence of an order for its user (EVD-01, EVD-09, EVD-10). */
-import { CONSISTENCY, LOG_HEAD, LOG_KEYS, LOG_TILE, ORDER_EVIDENCE } from '../codec/shapes/evidence-shapes.ts';
+/**
+ * The log of the evidence for everybody, the evidence of an order for its user, and what the venue owes (EVD-01, EVD-09, EVD-10, LIA-04,
+ * LIA-05).
+ */
+import {
+  CONSISTENCY,
+  LIABILITIES,
+  LOG_HEAD,
+  LOG_KEYS,
+  LOG_TILE,
+  ORDER_EVIDENCE,
+  OWN_LIABILITIES,
+} from '../codec/shapes/evidence-shapes.ts';
 import { COUNT } from '../codec/shapes/shape-kit.ts';
 import { parseAssetId } from '../core/ids.ts';
 import { accepted, type Outcome, rejected } from '../core/outcome.ts';
@@ -15,12 +26,16 @@ const OFF: Reject = reject('NOT_FOUND', 'this node keeps no evidence');
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'the log has no row of this order');
 const BAD_TILE: Reject = reject('NOT_FOUND', 'a path of C2SP tlog-tiles, like tile/0/000');
 const PUBLIC = { method: 'GET', area: 'Evidence', auth: 'public', cost: 'publicRead' } as const;
+/** What a history page costs. */
+const STATEMENT_UNITS = 5n;
 const JSON_MEDIA = 'application/json';
 /** An order, or an entry of a quote set: the id of the set, a colon and its number. */
 const ORDER_ID_FORM = /^[!-~]{1,140}$/;
 const HASH = 'SeJHSmsEKLdUxkaBHb7ZRaXhut+kkG5C9Gr2cxr+KMw=';
 const VKEY = 'ringbook.example/log/1+4836e25f+AYqI4910CfGV/VLbLTy6XXLKZwm/HZQSG/N0iAG0D29c';
 const NOTE = `ringbook.example/log/1\\n70\\n${HASH}\\n\\n\u2014 ringbook.example/log/1 SDbiX15N3NI6X4wvELHdTuaUTBhONQA6gmrCiqYKM8hL1iAn/gd+lqDZK2jUDJUZUGrCYqHJvgJbi20qGVNrk4wQCAk=\\n`;
+
+const STATED_EXAMPLE = `"v":1,"origin":"ringbook.example/log/1","certificates":["${NOTE}"],"checkpoint":"${NOTE}","note":"${NOTE}","records":[{"leaf":"cmluZ2Jvb2s=","index":"69","path":["${HASH}"],"entries":[{"index":3,"salt":"${HASH}","row":"e30=","path":["${HASH}"]}]}]`;
 
 async function answerProof(kit: RouteKit, call: HttpCall, request: ProofRequest, media: string): Promise<void> {
   const { proofs } = kit.services;
@@ -140,5 +155,35 @@ export const EVIDENCE_ROUTES: readonly GatewayRoute[] = [
       if (!ORDER_ID_FORM.test(orderId)) return call.refuse(NO_ORDER);
       return answerProof(kit, call, { kind: 'order', user, assetId, orderId, isComplete }, JSON_MEDIA);
     },
+  }),
+  publicRoute({
+    ...PUBLIC,
+    path: '/proof/liabilities',
+    addressUnits: STATEMENT_UNITS,
+    summary: 'What the venue states that it owes',
+    description:
+      'The newest statement, with the row of the log that has its hash, proven to be under a head. None yet is a 404 as no evidence is.',
+    reply: LIABILITIES,
+    errors: ['NOT_FOUND', 'EVIDENCE_EXPIRED', 'SERVICE_UNAVAILABLE'],
+    example: { reply: `{${STATED_EXAMPLE}}` },
+    read: nothing,
+    serve: (kit, call) => answerProof(kit, call, { kind: 'liabilities', user: null }, JSON_MEDIA),
+  }),
+  sessionRoute({
+    method: 'GET',
+    path: '/proof/liabilities/{user_id}',
+    area: 'Evidence',
+    auth: 'session',
+    cost: 'historyPage',
+    summary: 'That what you are owed is in what the venue states that it owes',
+    description:
+      'The newest statement and every chunk of it that is owed to you, with its path; `ringbook proof verify` checks the file offline.',
+    reply: OWN_LIABILITIES,
+    errors: ['NOT_FOUND', 'EVIDENCE_EXPIRED', 'SERVICE_UNAVAILABLE'],
+    example: {
+      reply: `{${STATED_EXAMPLE},"user":"{user_id}","assets":[{"asset_id":"0","chunks":[{"amount":"10000000000000000000000","nonce":"${HASH}","sub":0,"i":0,"k":2,"n":12,"last":"${HASH}","index":4,"path":[{"sum":"0","hash":"${HASH}"}]}]}]}`,
+    },
+    read: nothing,
+    serve: (kit, call, { user }) => answerProof(kit, call, { kind: 'liabilities', user }, JSON_MEDIA),
   }),
 ];

@@ -234,6 +234,13 @@ export class RingbookNode {
       pruned: (sequence) => this.#log.info({ sequence }, 'snapshot made, journal pruned below the oldest'),
       failed: (reason) => this.#log.error({ reason }, 'no snapshot, nothing is pruned'),
       printed: (line) => threads.printed('keep-data', line),
+      liabilities: () => {
+        const { evidence } = config;
+        const isStated = evidence?.liabilities !== undefined && threads.leadership.state() === 'leading';
+        if (!isStated) return null;
+        return JSON.stringify({ everyMs: evidence.liabilities.everyMs, secret: evidence.secret ?? null });
+      },
+      stated: (outcome) => this.#log.info({ outcome }, 'what the venue owes'),
     });
   }
 
@@ -534,7 +541,7 @@ export class RingbookNode {
       figures: (figures: HeadFigures) => {
         this.#headFigures = figures;
       },
-      statement: (text: string) => void this.#state('log-key', text),
+      statement: (subject: string, text: string) => void this.#state(subject, text),
       fork: (reason: string) => {
         this.#log.fatal({ event: 'evidence-fork', reason }, 'the evidence does not continue what was signed');
         this.onOver(EXIT_REFUSED, reason, true);

@@ -168,6 +168,7 @@ export const ProfileShape: TSchema = Type.Object(
           refusals: Type.Boolean(),
           secret: Type.Optional(Path),
           log: Type.Optional(LogShape),
+          liabilities: Type.Optional(Type.Object({ everyMs: Count(3_600_000, 604_800_000) }, Strict)),
         },
         Strict,
       ),
@@ -247,6 +248,8 @@ export interface Profile {
     readonly secret?: string;
     /** The log whose heads this node signs (EVD-01). Left out: none is signed, but for a dev node, which makes keys by itself. */
     readonly log?: LogSettings;
+    /** How often it is stated what the venue owes, with the next snapshot (LIA-01). Left out: by `ringbook proof make` alone. */
+    readonly liabilities?: { readonly everyMs: number };
   } | null;
   /** Several machines (cluster.md 3). Left out: one. */
   readonly cluster?: ClusterSettings;

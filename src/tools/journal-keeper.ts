@@ -17,6 +17,7 @@ import { foreignLines } from '../runtime/foreign-lines.ts';
 import { forgetSnapshots } from '../storage/data-files.ts';
 
 const PRUNE_FORM = /^prune ([1-9][0-9]{0,15})$/;
+const STATED_FORM = /^stated (.*)$/;
 const FAILED_FORM = /^failed (.*)$/;
 
 interface KeeperParts {
@@ -27,6 +28,10 @@ interface KeeperParts {
   readonly keep: number;
   /** What the child of a node of a cluster is given beside that (node/shared-snapshots.ts); null on one machine. */
   readonly sharing: string | null;
+  /** What the child is given to state what the venue owes (keeper-child.ts); null: nothing is stated now. */
+  readonly liabilities: () => string | null;
+  /** What came of it, in words. */
+  readonly stated: (outcome: string) => void;
   /** Has clearing remove the journal below. */
   readonly prune: (below: Sequence) => Promise<Outcome<unknown>>;
   readonly pruned: (below: Sequence) => void;
@@ -87,8 +92,8 @@ export class JournalKeeper {
 
   /** @returns where the journal begins now; null when the node stopped meanwhile, or has no checkpoint yet. */
   async #run(): Promise<Sequence | null> {
-    const { directory, entry, keep, sharing, prune } = this.#parts;
-    const given = [fileURLToPath(entry), directory, String(keep), ...(sharing === null ? [] : [sharing])];
+    const { directory, entry, keep, sharing, prune, liabilities, stated } = this.#parts;
+    const given = [fileURLToPath(entry), directory, String(keep), sharing ?? '', liabilities() ?? ''];
     const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'pipe'] });
     foreignLines(child.stderr, this.#parts.printed);
     this.#child = child;
@@ -101,6 +106,8 @@ export class JournalKeeper {
     for await (const line of createInterface({ input: child.stdout })) {
       const [, sequence] = PRUNE_FORM.exec(line) ?? [];
       if (sequence !== undefined) below = Number(sequence) as Sequence;
+      const [, outcome] = STATED_FORM.exec(line) ?? [];
+      if (outcome !== undefined) stated(outcome);
       reason = FAILED_FORM.exec(line)?.[1] ?? reason;
     }
     const how = await ended;

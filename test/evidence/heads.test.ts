@@ -64,6 +64,7 @@ function setUp(venue: EvidenceVenue, changes: Partial<LogSettings> = {}, at: str
   const setup = { size: 0, nowMs: 1_795_945_858_000, warnings: [] as string[] };
   const store = new HeadStore(at);
   const proofs = new LogProofs({
+    liabilities: null,
     files: filesOf(venue, () => setup.size),
     store,
     keys: loadLogKeys(settingsOf(venue, changes)),

@@ -85,6 +85,8 @@ suite('a journal that is kept short', () => {
       prune: async () => assert.fail('nothing is pruned'),
       pruned: () => assert.fail('there is no snapshot'),
       failed: (reason) => reasons.push(reason),
+      liabilities: () => null,
+      stated: () => assert.fail('nothing is stated'),
       printed: () => undefined,
     });
     keeper.start(10);

@@ -267,6 +267,7 @@ suite('pruning', () => {
         directory,
         keep: 1,
         share: null,
+        liabilities: null,
         say: (line) => assert.fail(`a node would be told "${line}"`),
       }),
       0,

@@ -3,7 +3,7 @@
  * The same ledger, secret and place give the same bytes.
  */
 import type { LiabilityFile } from './liability-file.ts';
-import { chunksOf, type OwedChunk, OwedTree, owedContext } from './owed-tree.ts';
+import { chunksOf, type Owed, type OwedChunk, OwedTree, owedContext } from './owed-tree.ts';
 import { type LiabilityStatement, statementText, type VaultHolding } from './statement.ts';
 
 /** One asset of the ledger (clearing/owed.ts). Amounts have 18 decimals. */
@@ -47,14 +47,16 @@ export class Liabilities {
   readonly statement: LiabilityStatement;
   readonly #trees: readonly AssetTree[];
   readonly #byUser = new Map<string, Map<string, OwedChunk[]>>();
+  readonly #accounts: (Owed & { readonly asset: number })[] = [];
 
   constructor({ origin, sequence, timeNs, secret, assets, lastRowOf, vaults }: LedgerAt) {
-    this.#trees = assets.map(({ asset: assetId, accounts }) => {
+    this.#trees = assets.map(({ asset: assetId, accounts }, asset) => {
       const context = owedContext(origin, sequence, assetId);
       const chunks = accounts.flatMap((account) => {
         const { n, hash: last } = lastRowOf(account.user) ?? NO_ROW;
         const own = chunksOf(secret, context, { ...account, n, last });
         this.#add(account.user, assetId, own);
+        this.#accounts.push({ ...account, n, last, asset });
         return own;
       });
       return { assetId, tree: new OwedTree(context, chunks) };
@@ -71,6 +73,19 @@ export class Liabilities {
     const assets = this.#byUser.get(user) ?? new Map<string, OwedChunk[]>();
     this.#byUser.set(user, assets);
     assets.set(assetId, [...(assets.get(assetId) ?? []), ...chunks]);
+  }
+
+  /** Trees in the order of the assets of the statement. */
+  get trees(): readonly AssetTree[] {
+    return this.#trees;
+  }
+
+  /** Every amount with the number of its asset, in the order of users, assets and sub-accounts. */
+  get accounts(): readonly (Owed & { readonly asset: number })[] {
+    const byUser = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1);
+    return this.#accounts.sort(
+      (one, other) => byUser(one.user, other.user) || one.asset - other.asset || one.subAccount - other.subAccount,
+    );
   }
 
   /** What is signed. */

@@ -43,23 +43,21 @@ export interface LiabilityFile {
   readonly assets: readonly { readonly assetId: string; readonly chunks: readonly ProvenChunk[] }[];
 }
 
+type StatementProof = Omit<LiabilityFile, 'user' | 'assets'>;
+
+function statementValue({ origin, certificates, checkpoint, note, records }: StatementProof): object {
+  return { v: 1, origin, certificates, checkpoint, note, records: records.map(recordValue) };
+}
+
+/** The statement and the proof of its row, for everybody (LIA-04): the same members without a user. */
+export function statementProofText(proof: StatementProof): string {
+  return `${JSON.stringify(statementValue(proof))}\n`;
+}
+
 /** The text of the file, with a newline at its end. */
-export function liabilityText({
-  origin,
-  certificates,
-  checkpoint,
-  note,
-  records,
-  user,
-  assets,
-}: LiabilityFile): string {
+export function liabilityText({ user, assets, ...proof }: LiabilityFile): string {
   const value = {
-    v: 1,
-    origin,
-    certificates,
-    checkpoint,
-    note,
-    records: records.map(recordValue),
+    ...statementValue(proof),
     user,
     assets: assets.map(({ assetId, chunks }) => ({
       asset_id: assetId,

@@ -200,6 +200,17 @@ export function owedWidth(chunks: number): number {
   return width;
 }
 
+/** By level, the node over zero leaves alone: as many as a path of a tree of so many chunks has. */
+export function emptyNodes(chunks: number): readonly OwedNode[] {
+  let empty: OwedNode = ZERO_LEAF;
+  const empties: OwedNode[] = [];
+  for (let width = owedWidth(chunks); width > 1; width /= 2) {
+    empties.push(empty);
+    empty = must(owedNode(empty, empty), 'owed: nothing is owed to nobody');
+  }
+  return empties;
+}
+
 /** One asset's tree: every level is kept, about 100 bytes a chunk. */
 export class OwedTree {
   /** Chunks, without zero leaves. */
@@ -221,23 +232,25 @@ export class OwedTree {
     }
     this.#places = new Map(leaves.map(({ chunk }, index) => [chunk, index]));
     const levels: (readonly OwedNode[])[] = [leaves.map(({ leaf }) => leaf)];
-    let empty: OwedNode = ZERO_LEAF;
-    const empties: OwedNode[] = [];
-    for (let width = owedWidth(chunks.length); width > 1; width /= 2) {
+    const empties = emptyNodes(chunks.length);
+    for (const filler of empties) {
       const below = levels.at(-1) ?? [];
-      const filler = empty;
-      empties.push(filler);
       const level: OwedNode[] = [];
       for (let index = 0; index < below.length; index += 2) {
         const node = owedNode(below[index] ?? filler, below[index + 1] ?? filler);
         level.push(must(node, 'owed: what is owed of an asset is below 2^127'));
       }
-      empty = must(owedNode(filler, filler), 'owed: nothing is owed to nobody');
       levels.push(level);
     }
     this.#levels = levels;
     this.#empties = empties;
-    this.root = levels.at(-1)?.[0] ?? empty;
+    const [empty = ZERO_LEAF] = empties.slice(-1);
+    this.root = levels.at(-1)?.[0] ?? must(owedNode(empty, empty), 'owed: nothing is owed to nobody');
+  }
+
+  /** From the leaves up, without nodes over zero leaves alone. */
+  get levels(): readonly (readonly OwedNode[])[] {
+    return this.#levels;
   }
 
   /** Where a chunk stands and its siblings from the leaf up. @param chunk one of those that the tree was made of. */

@@ -10,11 +10,14 @@ import { checkContinues, EvidenceFork, HeadMaker } from '../heads/head-maker.ts'
 import type { HeadStore, StoredHead } from '../heads/head-store.ts';
 import type { LogKeys } from '../heads/log-keys.ts';
 import { type Post, WitnessClient } from '../heads/witnesses.ts';
+import { liabilityText, statementProofText } from '../liabilities/liability-file.ts';
+import type { StoredLiabilities } from '../liabilities/stored-liabilities.ts';
 import { vkeyText } from '../notes.ts';
-import { orderEvidence, type RowSource } from '../order-evidence.ts';
+import { orderEvidence, provenRecord, type RowSource } from '../order-evidence.ts';
 import { TREE_HASH_BYTES } from '../tree/hashes.ts';
 import { consistencyProof, TILE_WIDTH, type TileReader } from '../tree/proofs.ts';
 import type { Salts } from '../tree/record-leaf.ts';
+import type { LiabilityProofs } from './liability-proofs.ts';
 import type { DurableTree } from './log-tiles.ts';
 
 /** What is durable, and who reads it. */
@@ -26,6 +29,8 @@ export interface LogFiles {
 }
 
 interface LogProofsOptions {
+  /** Null where nothing is stated of what is owed. */
+  readonly liabilities: Pick<LiabilityProofs, 'under' | 'partOf'> | null;
   readonly files: LogFiles;
   readonly store: HeadStore;
   readonly keys: LogKeys;
@@ -50,6 +55,8 @@ const TOO_LARGE: Reject = reject(
   'complete',
 );
 const NO_TILE: Reject = reject('NOT_FOUND', 'the newest head has no such tile');
+const NO_STATEMENT: Reject = reject('NOT_FOUND', 'the venue has stated nothing yet of what it owes');
+const GONE: Reject = reject('EVIDENCE_EXPIRED', 'the row of the statement is kept no longer');
 const REPLIES = { unknown: UNKNOWN, later: LATER, expired: EXPIRED, tooLarge: TOO_LARGE } as const;
 
 const refused = (reason: Reject): ProofReply => ({ kind: 'refused', reject: reason });
@@ -168,6 +175,8 @@ export class LogProofs {
         return this.#consistency(request);
       case 'order':
         return this.#order(request);
+      case 'liabilities':
+        return this.#liabilities(request.user);
     }
   }
 
@@ -218,6 +227,34 @@ export class LogProofs {
     if (typeof reply === 'string') return refused(REPLIES[reply]);
     store.issue(head);
     return text(reply.text);
+  }
+
+  /** @param user whose chunks are with it; null for the statement alone. */
+  #liabilities(user: string | null): ProofReply {
+    const { files, salts, keys, store, liabilities } = this.#options;
+    const [served, newest, durable] = [this.#served(), this.newest, files.refresh()];
+    if (served === null || newest === null || durable === null) return refused(NO_HEAD);
+    const { first } = durable;
+    const under = (head: StoredHead): StoredLiabilities | null =>
+      liabilities?.under(first + head.head.size - 1) ?? null;
+    // As with an order: one that has just been stated may be under the newest head alone.
+    const head = under(served) === null ? newest : served;
+    const stored = under(head);
+    const [place, note] = [stored?.place ?? null, stored?.note ?? null];
+    if (liabilities === null || stored === null || place === null || note === null) return refused(NO_STATEMENT);
+    const record = files.rows.record(place.sequence);
+    if (record === null) return refused(GONE);
+    const context = { salts, tiles: files.tiles, first, head: { note: head.text, size: head.head.size } };
+    const proof = {
+      origin: keys.origin,
+      certificates: keys.notes.filter((one) => !one.includes('\nuse answers\n')),
+      checkpoint: head.text,
+      note,
+      records: [provenRecord(context, record, [place.index])],
+    };
+    store.issue(head);
+    if (user === null) return text(statementProofText(proof));
+    return text(liabilityText({ ...proof, user, assets: liabilities.partOf(stored, user) }));
   }
 }
 

@@ -15,10 +15,11 @@ import { EvidenceFork } from '../heads/head-maker.ts';
 import { HeadStore } from '../heads/head-store.ts';
 import { type LogSettings, loadLogKeys } from '../heads/log-keys.ts';
 import { postToWitness } from '../heads/witnesses.ts';
-import { headsFolder, tilesFolder } from '../row-log/evidence-paths.ts';
+import { headsFolder, liabilitiesFolder, tilesFolder } from '../row-log/evidence-paths.ts';
 import { RowLogReader } from '../row-log/row-log-reader.ts';
 import { Salts } from '../tree/record-leaf.ts';
 import { TileFiles } from '../tree/tile-files.ts';
+import { LiabilityProofs } from './liability-proofs.ts';
 import { LogProofs, WitnessAhead } from './log-proofs.ts';
 import { LogTiles } from './log-tiles.ts';
 import { Statements } from './statements.ts';
@@ -48,6 +49,7 @@ class Proofs {
   readonly #statements: Statements;
   #reader: RowLogReader | null = null;
   #proofs: LogProofs | null = null;
+  #liabilities: LiabilityProofs | null = null;
   #hasForked = false;
 
   constructor(settings: WorkerSettings, post: (message: FromProofs) => void) {
@@ -69,8 +71,17 @@ class Proofs {
     if (reader === null) return null;
     this.#reader = reader;
     const tiles = new LogTiles(reader, new TileFiles(tilesFolder(this.#folder), 'read'));
-    const { dataDirectory, secret, log } = this.#settings;
+    const { dataDirectory, secret: secretFile, log } = this.#settings;
+    const secret = evidenceSecret(dataDirectory, secretFile);
+    const warn = (text: string): void => this.#post({ kind: 'warning', text });
+    const nowMs = (): number => Date.now();
+    this.#liabilities = new LiabilityProofs({
+      folder: liabilitiesFolder(this.#folder),
+      state: (subject, text) => this.#post({ kind: 'statement', subject, text }),
+      ...{ secret, rows: reader, nowMs, warn },
+    });
     this.#proofs = new LogProofs({
+      liabilities: this.#liabilities,
       files: {
         refresh: () => tiles.refresh(),
         rows: reader,
@@ -78,10 +89,9 @@ class Proofs {
       },
       store: new HeadStore(headsFolder(this.#folder)),
       keys: loadLogKeys(log),
-      salts: new Salts(evidenceSecret(dataDirectory, secret)),
-      nowMs: () => Date.now(),
+      salts: new Salts(secret),
+      ...{ nowMs, warn },
       post: postToWitness,
-      warn: (text) => this.#post({ kind: 'warning', text }),
     });
     return this.#proofs;
   }
@@ -92,8 +102,10 @@ class Proofs {
     this.#guarded(() => proofs.tick(this.#isLeading));
     this.#post({ kind: 'figures', figures: proofs.figures() });
     if (!this.#isLeading) return;
-    for (const text of this.#statements.missing([...this.#newOrigin(), ...loadLogKeys(this.#settings.log).notes]))
-      this.#post({ kind: 'statement', text });
+    const keys = loadLogKeys(this.#settings.log);
+    for (const text of this.#statements.missing([...this.#newOrigin(), ...keys.notes]))
+      this.#post({ kind: 'statement', subject: 'log-key', text });
+    this.#liabilities?.tick(keys);
   }
 
   /** What this log states of the one before it. */

@@ -5,6 +5,7 @@
  *   evidence/records/<first sequence, 20 digits>.records    80 bytes for each record of that file (logged-record.ts)
  *   evidence/tail/<first sequence, 20 digits>.log           what is durable and not in those yet (tail.ts)
  *   evidence/tiles/                                         the hashes of the tree (tree/tile-files.ts)
+ *   evidence/liabilities/                                   what the venue owes at some records (liabilities/stored-liabilities.ts)
  *   evidence/index/                                         where rows are, and how far all of this goes (row-index.ts)
  *   evidence-begun                                          beside the folder: that there is a log, so that its loss is seen
  */
@@ -32,6 +33,11 @@ export function tilesFolder(folder: string): string {
 /** Heads that this node has signed (heads/head-store.ts). */
 export function headsFolder(folder: string): string {
   return join(folder, 'heads');
+}
+
+/** Statements of what is owed (liabilities/stored-liabilities.ts). */
+export function liabilitiesFolder(folder: string): string {
+  return join(folder, 'liabilities');
 }
 
 export function indexFolder(folder: string): string {

@@ -6,13 +6,15 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { must } from '../../core/assert.ts';
+import { parseHex } from '../../core/hex.ts';
 import { MAP_FILE_NAME } from '../../storage/map-file.ts';
 import { StorageError } from '../../storage/storage-error.ts';
 import { indexFolder } from './evidence-paths.ts';
 import type { RecordMeta } from './logged-record.ts';
 import { readBlock } from './row-blocks.ts';
 import { type RowLink, type RowOrder, rowHead, rowOrder } from './row-head.ts';
-import { type RowBlock, RowIndexReader } from './row-index.ts';
+import { type RowBlock, RowIndexReader, type UserEnd } from './row-index.ts';
 import { type StoredRecord, sequenceAt, storedMeta, storedRecords, tailRecords } from './stored-records.ts';
 import { linesOf, type TailRecord } from './tail.ts';
 
@@ -135,6 +137,42 @@ export class RowLogReader {
     let last = 0;
     for (const { link } of userRowsIn(tail, user)) last = Math.max(last, link.n);
     return Math.max(last, this.#index.userEnd(user).n);
+  }
+
+  /**
+   * The last row of each of these users at or before a record, which is durable. It reads every record behind it.
+   *
+   * @param hashOf the leaf hash of a row. @returns none for a user without a row.
+   */
+  lastRowsAt(
+    users: Iterable<string>,
+    sequence: number,
+    hashOf: (row: Omit<RowOfUser, 'link'>) => Uint8Array,
+  ): ReadonlyMap<string, UserEnd> {
+    const settled = this.#index.position();
+    const ends = new Map<string, UserEnd>();
+    for (const user of users) {
+      const end = this.#index.userEnd(user);
+      if (end.n > 0) ends.set(user, end);
+    }
+    // What the index had when it was read is corrected by what stands behind: each row has the hash of the one before.
+    const isLater = new Set<string>();
+    const behind = settled?.sequence ?? (this.bounds()?.first ?? 1) - 1;
+    for (const record of this.records(Math.min(behind, sequence) + 1)) {
+      for (const bytes of record.rows) {
+        const { index, chain } = rowHead(bytes);
+        if (chain === null || isLater.has(chain.user)) continue;
+        const { user, n, previous } = chain;
+        if (record.sequence <= sequence) {
+          ends.set(user, { n, hash: hashOf({ sequence: record.sequence, index, bytes }) });
+          continue;
+        }
+        isLater.add(user);
+        if (n > 1) ends.set(user, { n: n - 1, hash: must(parseHex(previous, 32), 'evidence: a hash of 32 bytes') });
+        else ends.delete(user);
+      }
+    }
+    return ends;
   }
 
   /** Rows n to `last` of a user, in order; those whose file is gone are left out. */

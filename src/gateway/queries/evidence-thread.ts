@@ -27,7 +27,9 @@ export type ProofRequest =
       readonly assetId: string;
       readonly orderId: string;
       readonly isComplete: boolean;
-    };
+    }
+  /** What the venue states that it owes, with what it owes to a user; null: the statement alone. */
+  | { readonly kind: 'liabilities'; readonly user: string | null };
 
 /** A text, the bytes of a tile, or why there is neither. */
 export type ProofReply =
@@ -53,8 +55,8 @@ export type ToProofs = { readonly id: number; readonly request: ProofRequest } |
 export type FromProofs =
   | { readonly kind: 'reply'; readonly id: number; readonly reply: ProofReply }
   | { readonly kind: 'figures'; readonly figures: HeadFigures }
-  /** A certificate or the end of a key that this log has not stated yet (EVD-01). */
-  | { readonly kind: 'statement'; readonly text: string }
+  /** What this log has not stated yet: a certificate or the end of a key (EVD-01), or the hash of what is owed (LIA-04). */
+  | { readonly kind: 'statement'; readonly subject: string; readonly text: string }
   /** The tree of this node does not continue a head that is known (EVD-07). */
   | { readonly kind: 'fork'; readonly reason: string }
   | { readonly kind: 'warning'; readonly text: string };
@@ -71,7 +73,7 @@ export interface ProofReader {
 
 interface ThreadEvents {
   readonly figures: (figures: HeadFigures) => void;
-  readonly statement: (text: string) => void;
+  readonly statement: (subject: string, text: string) => void;
   readonly fork: (reason: string) => void;
   readonly warning: (text: string) => void;
   /** The thread ended by itself. */
@@ -161,7 +163,7 @@ export class EvidenceThread implements ProofReader {
         this.#events.figures(message.figures);
         return;
       case 'statement':
-        this.#events.statement(message.text);
+        this.#events.statement(message.subject, message.text);
         return;
       case 'fork':
         this.#events.fork(message.reason);
