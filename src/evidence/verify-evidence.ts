@@ -302,6 +302,14 @@ function said({ file, signed, rows, leaves, chain, texts, witnessed, compared, q
       ? 'No signed text is part of it.'
       : `${texts.count} signed text${texts.count === 1 ? ' is' : 's are'} the one${texts.count === 1 ? '' : 's'} of its rows, and the signatures are valid.`,
   ];
+  const unsigned = rows.filter(
+    (row) => isOfOrder(row, claim) && row.members.get('event') === 'replaced' && !row.members.has('text_hash'),
+  ).length;
+  if (unsigned > 0) {
+    parts.push(
+      `${unsigned} changes of the order are the venue's word: the texts that were signed for them are not in the log.`,
+    );
+  }
   if (texts.withCoSigners > 0) {
     parts.push(`${texts.withCoSigners} had co-signers: that their keys are those of the user is what the rows say.`);
   }

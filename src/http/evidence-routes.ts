@@ -22,7 +22,7 @@ import { type GatewayRoute, nothing, publicRoute, type RequestParts, type RouteK
 import { NO_MARKET } from './path-values.ts';
 import type { HttpCall } from './uws-http.ts';
 
-const OFF: Reject = reject('NOT_FOUND', 'this node keeps no evidence');
+const OFF: Reject = reject('NOT_FOUND', 'this node signs no log of evidence');
 const NO_ORDER: Reject = reject('ORDER_NOT_FOUND', 'the log has no row of this order');
 const BAD_TILE: Reject = reject('NOT_FOUND', 'a path of C2SP tlog-tiles, like tile/0/000');
 const PUBLIC = { method: 'GET', area: 'Evidence', auth: 'public', cost: 'publicRead' } as const;

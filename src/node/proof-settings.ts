@@ -5,16 +5,18 @@ import type { Leadership } from '../runtime/leadership.ts';
 import type { NodeConfig } from './config.ts';
 
 /**
- * Null where no evidence is kept, and in production without `evidence.log`: rows and tree are kept, and no head is signed.
+ * Null where no evidence is kept, and in production and in a cluster without `evidence.log`: rows and tree are kept, and no head is signed.
  *
  * @throws ConfigError when keys or certificates are not what they should be.
  */
 export function proofSettings(
-  { evidence, dataDirectory, profile }: Pick<NodeConfig, 'evidence' | 'dataDirectory' | 'profile'>,
+  { evidence, dataDirectory, profile, cluster }: Pick<NodeConfig, 'evidence' | 'dataDirectory' | 'profile' | 'cluster'>,
   { memory }: Leadership,
 ): ProofSettings | null {
   if (evidence === null) return null;
-  const log = evidence.log ?? (profile === 'production' ? null : devLogSettings(dataDirectory));
+  // Nodes of a cluster have one log: keys that each made by itself would give it several names.
+  const isOwn = profile !== 'production' && cluster === null;
+  const log = evidence.log ?? (isOwn ? devLogSettings(dataDirectory) : null);
   if (log === null) return null;
   // Here a fault is one line and the end of the start.
   loadLogKeys(log);

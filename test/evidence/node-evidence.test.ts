@@ -194,6 +194,33 @@ suite('the log of a node', () => {
     assert.equal((await get('/evidence/consistency?from=1')).status, 400);
   });
 
+  test('EVD-10: an order that was replaced, and an entry of a quote set, with every text that was signed', async () => {
+    await placed(a, 'Sell', '66000', '0.03', 'ev-changed');
+    await a.replace({ assetId: '1', orderId: 'ev-changed', price: '66100', quantity: '0.03', isComplete: true });
+    await eventually(async () => (await a.orderRecord('1', 'ev-changed')).limitPrice === '66100');
+    const record = await a.orderRecord('1', 'ev-changed');
+    assert.equal(record.quantity, '0.03');
+    const text = await evidenceOf(a, 'ev-changed', false, (rows) => rows.includes('"event":"replaced"'));
+    const changed = await verdictOf(text);
+    assert.match(
+      changed.kind === 'true' ? changed.sentence : JSON.stringify(changed),
+      /1 signed text is the one of its rows.* 1 changes of the order are the venue's word/,
+    );
+    await a.cancel('1', 'ev-changed');
+    const quotes = { assetId: '1', setId: 'ev-set', bids: [], asks: [['63900', '0.02']] as const };
+    await a.setQuotes(quotes);
+    await placed(b, 'Buy', '63900', '0.01', 'ev-hit');
+    const orderId = 'ev-set:1';
+    const ofEntry = await evidenceOf(a, orderId, false, (rows) => rows.includes('"kind":"fill"'));
+    const entry = await verdictOf(ofEntry);
+    assert.match(entry.kind === 'true' ? entry.sentence : JSON.stringify(entry), /rows of order ev-set:1 in market 1/);
+    assert.ok(
+      rowsOf(ofEntry).some((row) => row.includes('"kind":"quote_set"')),
+      rowsOf(ofEntry).join('\n'),
+    );
+    assert.match(entry.kind === 'true' ? entry.sentence : '', /1 signed text is the one of its rows/);
+  });
+
   test('EVD-10, EVD-12: the commands write the evidence of an order and verify it, and watch the log', async () => {
     await placed(a, 'Sell', '65200', '0.01', 'ev-command');
     await evidenceOf(a, 'ev-command', false, (rows) => rows.includes('"event":"accepted"'));
