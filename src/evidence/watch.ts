@@ -96,8 +96,9 @@ export async function lookAt(
   const head = checked(await log.checkpoint());
   const newest = kept.at(-1);
   const isNew = newest === undefined || head.size > newest.size;
-  // What was compared with the newest one that is kept was compared with all before it.
-  for (const each of isNew ? kept : kept.filter(({ size }) => size === head.size)) await compareHeads(log, each, head);
+  // A head that continues the newest one continues all that it continues: every one of them was compared when it came.
+  for (const each of isNew ? kept.slice(-1) : kept.filter(({ size }) => size === head.size))
+    await compareHeads(log, each, head);
   if (!isNew && newest !== undefined && head.size < newest.size) await compareHeads(log, head, newest);
   for (const other of others) await compareHeads(log, other, head);
   return isNew ? thinned([...kept, head]) : kept;

@@ -1,4 +1,4 @@
-// tier: full, 5 s
+// tier: full, 10 s
 /** The watcher of a log: what continues is kept, what does not is a fork with both notes. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
