@@ -200,7 +200,10 @@ suite('what a node owes', () => {
     const [line] = await keeper(0);
     const [, sequence] = must(/^stated record ([0-9]+): [0-9]+ assets, [0-9]+ leaves$/.exec(must(line)));
     await served(Number(sequence));
-    assert.match(must((await keeper(0))[0]), /^stated (?:record|nothing: there is a statement of record)/);
+    // A record that came meanwhile may have one of its own, which has to be in the log before the next.
+    const [again = ''] = await keeper(0);
+    assert.match(again, /^stated (?:record|nothing: there is a statement of record)/);
+    await served(Number(/^stated record ([0-9]+):/.exec(again)?.[1] ?? sequence));
     assert.equal((await verdictOf(await a.liabilities(), must(a.userId))).kind, 'true');
   });
 
