@@ -77,6 +77,30 @@ export function ratio(over: string, under: string, operator: Operator, bound: nu
   };
 }
 
+/** A metric, while another one with the same labels is high too. */
+export function comparedWhile(metric: string, bound: number, other: string, otherBound: number): Condition {
+  return {
+    expression: `${metric} > ${bound} and ${other} > ${otherBound}`,
+    judge: (metrics) =>
+      hitsOf(metrics, metric, {}, (labels, value) => {
+        const beside = metrics.value(other, labels);
+        return beside !== null && beside > otherBound ? value : null;
+      }).filter(({ value }) => value > bound),
+  };
+}
+
+/** A metric that is below another one with the same labels. */
+export function below(metric: string, other: string): Condition {
+  return {
+    expression: `${metric} < ${other}`,
+    judge: (metrics) =>
+      hitsOf(metrics, metric, {}, (labels, value) => {
+        const bound = metrics.value(other, labels);
+        return bound !== null && value < bound ? value : null;
+      }),
+  };
+}
+
 /** One metric minus another with the same labels. @param isKnown the first is below 0 while it is not known. */
 export function ahead(metric: string, other: string, bound: number, isKnown = false): Condition {
   return {

@@ -6,8 +6,10 @@
  */
 import {
   ahead,
+  below,
   type Condition,
   compared,
+  comparedWhile,
   elsewhere,
   endsWithin,
   farFromZero,
@@ -261,6 +263,21 @@ export const ALERTS: readonly Alert[] = [
     summary: 'the evidence is {{ $value }} s behind',
     action:
       'From 10 s on the node takes no orders. Its thread has no CPU, or the disk is slow: see ringbook_evidence_flush_seconds and ringbook_thread_cpu_seconds_total.',
+  },
+  {
+    name: 'RingbookEvidenceWithoutHead',
+    severity: 'critical',
+    condition: comparedWhile('ringbook_evidence_uncovered_records', 0, 'ringbook_evidence_head_age_seconds', 60),
+    summary: 'no head of the evidence covers {{ $value }} records',
+    action:
+      'The certificate of the log key has ended, or a witness has seen more than this node has: the log has the reason. `ringbook evidence certify` makes a certificate.',
+  },
+  {
+    name: 'RingbookEvidenceWitnesses',
+    severity: 'warning',
+    condition: below('ringbook_evidence_witnesses', 'ringbook_evidence_quorum'),
+    summary: '{{ $value }} witnesses cosign heads, fewer than are promised',
+    action: 'The log has the answer of each witness. Nothing stops, and users see that the quorum is missing.',
   },
   {
     name: 'RingbookOpenOrders',
