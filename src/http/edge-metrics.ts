@@ -34,6 +34,7 @@ const KIND_OF_SEGMENT: ReadonlyMap<string, ReadKind> = new Map([
   ),
   ...['sub-accounts', 'withdrawal'].map(ofAccount),
   ['evidence', 'system'],
+  ['proof', 'system'],
   ['nonce', 'system'],
   ['system', 'system'],
   ...['', 'assets', 'api-doc.json', 'api-reference', 'async-api.json'].map((name) => [name, 'documents'] as const),

@@ -1,4 +1,4 @@
-// tier: quick, 11 s
+// tier: full, 11 s
 /** Quiet sockets (wire.md 9.1): the server pings every 20 s of real time, and quiet alone ends nothing. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
