@@ -4,18 +4,42 @@
  * published schemas alone, and replies and frames are held against them.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { devKey } from '../../src/client/keys.ts';
 import { must } from '../../src/core/assert.ts';
 import { ApiRunner, assertTold, soonTold, type Told } from '../support/api-runner.ts';
+import { bareEnvironment } from '../support/bare-environment.ts';
 import { type NodeProcess, operator, startNode, stopNode } from '../support/node-process.ts';
+import { eventually } from '../support/patience.ts';
 import { removeDirectory } from '../support/temporary-directory.ts';
+
+const WITH_EVIDENCE = fileURLToPath(new URL('../../../test/fixtures/dev-with-evidence.json', import.meta.url));
+const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const run = promisify(execFile);
+/** What is answered once a head covers it, or a statement was made. */
+const isOfEvidence = ({ path }: { readonly path: string }): boolean => /^\/(?:evidence|proof)\//.test(path);
 
 let node: NodeProcess;
 let seller: ApiRunner;
 let buyer: ApiRunner;
 let market: ApiRunner;
 const told: Told[] = [];
+
+/** Sends the example until it is not 404: a head covers an order within a second or two. */
+async function whenThere(operation: ApiRunner['operations'][number]): Promise<void> {
+  await eventually(async () => {
+    try {
+      await seller.send(operation);
+      return true;
+    } catch (error) {
+      if (error instanceof assert.AssertionError && /: 404 /.test(error.message)) return false;
+      throw error;
+    }
+  });
+}
 
 function toldBy(path: string, isV1 = false): Told {
   return must(
@@ -25,7 +49,7 @@ function toldBy(path: string, isV1 = false): Told {
 }
 
 before(async () => {
-  node = await startNode({ profile: 'dev' });
+  node = await startNode({ profile: 'dev', env: { RINGBOOK_CONFIG: WITH_EVIDENCE } });
   const { status } = await operator(node, 'PUT', '/operator/stream-caps', { default: 40, market_maker: 40 });
   assert.equal(status, 200);
   seller = await ApiRunner.of(node.oms, devKey('a'));
@@ -55,7 +79,7 @@ suite('the examples of the API documents', () => {
     // Of these two the first is ended by the example that ends a session; the streams have an older one.
     for (let count = 0; count < 2; count += 1) await seller.logIn();
     for (const operation of seller.operations) {
-      if (operation.id === last || operation.id === 'post_auth') continue;
+      if (operation.id === last || operation.id === 'post_auth' || isOfEvidence(operation)) continue;
       // The example before it removes the group.
       if (operation.id === 'post_account_protection_asset_id_group_reset')
         await seller.send(seller.operation('put_account_protection_asset_id'));
@@ -63,6 +87,18 @@ suite('the examples of the API documents', () => {
     }
     await buyer.send(buyer.operation(last));
     await buyer.logIn();
+  });
+
+  test('heads, tiles, proofs, the evidence of the order of the example and what is owed are served as documented', async () => {
+    // Tiles below several folders are of logs with more than 256,000 records.
+    const evidence = seller.operations.filter((one) => isOfEvidence(one) && !one.path.includes('{further}'));
+    assert.ok(evidence.length >= 6, `${evidence.length} of them`);
+    // The tile of the example has the leaves of 256 records.
+    const fund = { user_id: seller.key.userId, sub_account: 0, asset_id: '0', amount: '1' };
+    for (let count = 0; count < 256; count += 1) await operator(node, 'POST', '/operator/faucet', fund);
+    for (const operation of evidence.filter(({ path }) => path.startsWith('/evidence/'))) await whenThere(operation);
+    await run(process.execPath, [CLI, 'proof', 'make', node.dataDirectory], { env: bareEnvironment() });
+    for (const operation of evidence.filter(({ path }) => path.startsWith('/proof/'))) await whenThere(operation);
   });
 
   test('the example of a create, sent once more and met by another user, is a trade that is reported to both', async () => {
@@ -103,7 +139,7 @@ suite('the examples of the API documents', () => {
       const runner = seller.operations.includes(operation) ? seller : market;
       if (operation.needsSession) assert.equal(await runner.refused(operation, 'without session'), 'UNAUTHORIZED');
       if (operation.body !== null) assert.equal(await runner.refused(operation, 'half a body'), 'INVALID_REQUEST');
-      if (operation.path.includes('{asset_id}')) {
+      if (operation.path.includes('{asset_id}') && !isOfEvidence(operation)) {
         assert.equal(await runner.refused(operation, 'unknown market'), 'MARKET_NOT_FOUND');
       }
     }
