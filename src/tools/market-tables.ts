@@ -43,8 +43,16 @@ function byAsset(markets: Iterable<MarketDefinition>): ReadonlyMap<string, Marke
   return found;
 }
 
-/** The asset of an id or a symbol; null for none of the last checkpoint. */
+/** The asset of an id or a symbol: of the last checkpoint, or registered since; null for none. */
 export function assetOfName(reader: StorageReader, name: string): string | null {
+  const known = assetOfTables(reader, name);
+  if (known !== null) return known;
+  const { state } = recoverState({ recover: () => recoveryOf(reader) });
+  for (const { assetId, symbol } of state.assets.values()) if (assetId === name || symbol === name) return assetId;
+  return null;
+}
+
+function assetOfTables(reader: StorageReader, name: string): string | null {
   const from = keyWriter().table(TABLE.asset);
   let bySymbol: string | null = null;
   for (const { key, value } of reader.entries({ from, to: endOf(from), perStep: MARKETS_PER_STEP })) {
