@@ -7,6 +7,7 @@ import { EVIDENCE_BYTES_MAX } from '../evidence/evidence-file.ts';
 import { type NoteSigner, signNote } from '../evidence/notes.ts';
 import { certificateText, keyEndText, readKeyRequest, readSize } from '../evidence/venue-notes.ts';
 import { type VerifyOptions, verifyEvidence } from '../evidence/verify-evidence.ts';
+import { parseIsoTime } from '../tools/iso-time.ts';
 import {
   ADDRESS_OPTIONS,
   CliError,
@@ -43,11 +44,13 @@ const CERTIFY_OPTIONS = {
   out: { type: 'string' },
 } as const;
 
-function timeOption(text: string | undefined, option: string, otherwiseMs: number): bigint {
-  if (text === undefined) return BigInt(otherwiseMs) * NS_PER_MS;
-  const ms = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw usageError(`${option} takes a time like 2026-11-27T00:00:00Z, not "${text}"`);
-  return BigInt(ms) * NS_PER_MS;
+function timeOption(text: string | undefined, option: string, otherwiseNs: bigint): bigint {
+  if (text === undefined) return otherwiseNs;
+  const timeNs = parseIsoTime(text);
+  // A certificate has times of whole milliseconds.
+  if (timeNs === null || timeNs % NS_PER_MS !== 0n)
+    throw usageError(`${option} takes a time like 2026-11-27T00:00:00Z, not "${text}"`);
+  return timeNs;
 }
 
 function certify(argv: readonly string[]): ExitCode {
@@ -69,8 +72,8 @@ function certify(argv: readonly string[]): ExitCode {
   }
   if (request.key.id === venue.key.id) throw new CliError(EXIT.fault, 'the venue key certifies other keys, not itself');
   const now = Math.floor(Date.now() / 1_000) * 1_000;
-  const fromNs = timeOption(values.from, '--from', now);
-  const untilNs = timeOption(values.until, '--until', Number(fromNs / NS_PER_MS) + CERTIFIED_DAYS * DAY_MS);
+  const fromNs = timeOption(values.from, '--from', BigInt(now) * NS_PER_MS);
+  const untilNs = timeOption(values.until, '--until', fromNs + BigInt(CERTIFIED_DAYS * DAY_MS) * NS_PER_MS);
   if (fromNs >= untilNs) throw usageError('--until is behind --from');
   write(signNote(certificateText({ ...request, fromNs, untilNs }), venue), values.out);
   return EXIT.done;

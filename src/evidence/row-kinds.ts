@@ -153,7 +153,7 @@ const ORDER_MEMBERS: readonly RowMember[] = [
   maybe('reduce_only', 'flag', 'It only reduces a position.'),
   maybe('is_spot', 'flag', 'It trades balances and not a position.'),
   maybe('is_liquidation', 'flag', 'The node sent it for an account below its maintenance margin.'),
-  maybe('is_node_made', 'flag', 'The node made it, nobody signed it.'),
+  maybe('is_node_made', 'flag', 'The node made it, and it has no signature.'),
   maybeOneOf('trigger', TRIGGER_WORDS, 'On which side of the trigger price a confirmed trade releases it.'),
   maybe('trigger_price', 'raw', 'The trigger price.'),
   maybe('parent_id', 'id', 'The order whose fills enable it.'),

@@ -541,7 +541,7 @@ export class RingbookNode {
       figures: (figures: HeadFigures) => {
         this.#headFigures = figures;
       },
-      statement: (subject: string, text: string) => void this.#state(subject, text),
+      statement: (subject: string, text: string) => this.#state(subject, text),
       fork: (reason: string) => {
         this.#log.fatal({ event: 'evidence-fork', reason }, 'the evidence does not continue what was signed');
         this.onOver(EXIT_REFUSED, reason, true);
@@ -553,10 +553,14 @@ export class RingbookNode {
     return this.#proofs;
   }
 
-  /** Makes a row of the log. What clearing has no room for comes again a second later. */
-  async #state(subject: string, text: string): Promise<void> {
-    const reply = await this.#clearingClient.command({ kind: 'statement', subject, text });
-    if (!reply.ok && !this.#isStopping) setTimeout(() => void this.#state(subject, text), STATE_AGAIN_MS).unref();
+  /** Makes a row of the log. What clearing has no room for comes again a second later. @returns whether it is journaled. */
+  async #state(subject: string, text: string): Promise<boolean> {
+    while (!this.#isStopping) {
+      const reply = await this.#clearingClient.command({ kind: 'statement', subject, text });
+      if (reply.ok) return true;
+      await new Promise((resolve) => setTimeout(resolve, STATE_AGAIN_MS).unref());
+    }
+    return false;
   }
 
   #onClearingEvent(event: ClearingEvent): void {

@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { askUpgrade, type HttpAnswer } from '../support/edge-client.ts';
 import { eventually } from '../support/patience.ts';
 import { errorOf, type PlainClient, toldBy } from '../support/plain-client.ts';
+import type { QuoteAnswer } from '../support/quote-texts.ts';
 import { TestNode } from '../support/test-node.ts';
 
 type Quotes = readonly (readonly [price: number, quantity: number])[];
@@ -18,19 +19,6 @@ interface Words {
   readonly id?: string;
   readonly revision?: bigint;
   readonly account?: number;
-}
-
-interface Answer {
-  readonly set_id: string;
-  readonly revision: number;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly created: number;
-  readonly changed: number;
-  readonly kept: number;
-  readonly cancelled: number;
-  readonly refused: readonly { readonly side: string; readonly price: number; readonly reason: string }[];
-  readonly superseded: boolean;
 }
 
 interface OrderOf {
@@ -66,12 +54,12 @@ suite('quote sets', () => {
   after(() => node?.stop());
 
   const send = (words: Words): Promise<HttpAnswer> => maker.send('PUT', '/orders/quotes', bodyOf(maker, words));
-  const put = async (words: Words): Promise<Answer> => {
+  const put = async (words: Words): Promise<QuoteAnswer> => {
     const answer = await send(words);
     assert.equal(answer.status, 200, answer.text);
-    return JSON.parse(answer.text) as Answer;
+    return JSON.parse(answer.text) as QuoteAnswer;
   };
-  const counts = ({ created, changed, kept, cancelled }: Answer): readonly number[] => [
+  const counts = ({ created, changed, kept, cancelled }: QuoteAnswer): readonly number[] => [
     created,
     changed,
     kept,
@@ -265,7 +253,7 @@ suite('quote sets', () => {
     for (const body of sets) control.socket.send(`{"QuoteSetRequest":${body}}`);
     const created: number[] = [];
     for (const _ of sets) {
-      const frame = JSON.parse(await control.frame()) as { QuoteSetResponse: { response: Answer } };
+      const frame = JSON.parse(await control.frame()) as { QuoteSetResponse: { response: QuoteAnswer } };
       created.push(frame.QuoteSetResponse.response.created);
     }
     assert.deepEqual(created, [0, 50, 0, 50, 0, 50, 0, 50]);
@@ -324,10 +312,10 @@ suite('quote sets', () => {
     const revisions = Array.from({ length: count }, () => maker.nowNs());
     const bodies = revisions.map((revision, at) => bodyOf(maker, { id: 'many', bids: lots(at), revision }));
     control.sendAtOnce(bodies.map((body) => `{"QuoteSetRequest":${body}}`));
-    const answers: (Answer & { readonly at: number })[] = [];
+    const answers: (QuoteAnswer & { readonly at: number })[] = [];
     while (answers.length < count) {
       const frame = await control.frame();
-      const { response } = (JSON.parse(frame) as { QuoteSetResponse: { response: Answer } }).QuoteSetResponse;
+      const { response } = (JSON.parse(frame) as { QuoteSetResponse: { response: QuoteAnswer } }).QuoteSetResponse;
       answers.push({ ...response, at: revisions.indexOf(BigInt(/"revision":(\d+)/.exec(frame)?.[1] ?? 0)) });
     }
     await node.rest();

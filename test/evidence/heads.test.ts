@@ -182,12 +182,17 @@ suite('EVD-06: heads', () => {
     assert.match(settings.origin, /^dev\.ringbook\.invalid\/[0-9a-f]{16}$/);
   });
 
-  test('EVD-01: each certificate is stated once', () => {
+  test('EVD-01: each certificate is handed out once, and again by the next process until it is journaled', () => {
     const at = folder();
     const statements = new Statements(at);
     assert.deepEqual(statements.missing(['one', 'two']), ['one', 'two']);
     assert.deepEqual(statements.missing(['one', 'three']), ['three']);
-    assert.deepEqual(new Statements(at).missing(['one', 'two', 'three', 'four']), ['four']);
+    statements.journaled('one');
+    statements.journaled('one');
+    const killed = new Statements(at);
+    assert.deepEqual(killed.missing(['one', 'two', 'three', 'four']), ['two', 'three', 'four'], 'a kill loses none');
+    for (const text of ['two', 'three', 'four']) killed.journaled(text);
+    assert.deepEqual(new Statements(at).missing(['one', 'two', 'three', 'four']), []);
   });
 });
 

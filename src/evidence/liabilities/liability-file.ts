@@ -1,5 +1,5 @@
 /**
- * What a user is told of its part in what the venue owes, as a file (LIA-05): the statement, the proof that it is in the log, and every chunk
+ * The part of one user in what the venue owes, as a file (LIA-05): the statement, the proof that it is in the log, and every chunk
  * of the user with its path. One line of compact JSON, read strictly (file-parts.ts).
  */
 import type { JsonValue } from '../../codec/json-tree.ts';

@@ -174,7 +174,7 @@ function numberOf(bytes: Uint8Array): bigint {
 }
 
 /**
- * What one sub-account is owed as chunks whose sizes nobody can guess without the secret: the same each time.
+ * What one sub-account is owed as chunks whose sizes follow from the secret alone: the same each time.
  *
  * @param secret the evidence secret, 32 bytes. @param context of `owedContext`.
  */

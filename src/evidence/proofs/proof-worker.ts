@@ -7,7 +7,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { assert, must } from '../../core/assert.ts';
-import { type FromProofs, PROOF_WORD, type ToProofs } from '../../gateway/queries/evidence-thread.ts';
+import {
+  type FromProofs,
+  PROOF_WORD,
+  type ProofRequest,
+  type ToProofs,
+} from '../../gateway/queries/evidence-thread.ts';
 import { Leadership } from '../../runtime/leadership.ts';
 import { lowerOwnPriority, ownThread } from '../../runtime/thread-times.ts';
 import { evidenceFolder, evidenceSecret, newOriginFile } from '../evidence-files.ts';
@@ -126,7 +131,12 @@ class Proofs {
     }
   }
 
-  reply({ id, request }: NonNullable<ToProofs>): void {
+  /** A statement is journaled; one of what is owed is found in the log by its row. */
+  journaled(text: string): void {
+    this.#statements.journaled(text);
+  }
+
+  reply({ id, request }: { readonly id: number; readonly request: ProofRequest }): void {
     const proofs = this.#open();
     const reply =
       proofs?.answer(request) ??
@@ -172,7 +182,8 @@ export function runProofThread(): void {
   ];
   port.on('message', (message: ToProofs) => {
     if (message !== null) {
-      proofs.reply(message);
+      if ('stated' in message) proofs.journaled(message.stated);
+      else proofs.reply(message);
       return;
     }
     port.close();

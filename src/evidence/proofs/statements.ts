@@ -1,6 +1,6 @@
 /**
- * Which certificates and ends of keys this node has stated in its log (EVD-01): a file with one hash a line. A statement that was made
- * and not noted, at a kill between the two, is made again, which says the same twice.
+ * Which certificates and ends of keys are stated in the log of this node (EVD-01): a file with one hash a line, which is written when the
+ * statement is journaled. One that was journaled and not noted, at a kill between the two, is made again, and stands twice; none is lost.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
@@ -10,6 +10,8 @@ import { makeDirectory } from '../../storage/data-files.ts';
 export class Statements {
   readonly #path: string;
   readonly #known: Set<string>;
+  /** Handed out by this process, and not journaled yet. */
+  readonly #asked = new Set<string>();
 
   constructor(folder: string) {
     makeDirectory(folder);
@@ -17,14 +19,25 @@ export class Statements {
     this.#known = new Set(existsSync(this.#path) ? readFileSync(this.#path, 'latin1').split('\n') : []);
   }
 
-  /** Those that are not stated yet, which counts as done from here on. */
+  /** Those that are not stated yet; each is handed out once. */
   missing(notes: readonly string[]): readonly string[] {
     return notes.filter((note) => {
-      const hash = createHash('sha256').update(note).digest('hex');
-      if (this.#known.has(hash)) return false;
-      this.#known.add(hash);
-      appendFileSync(this.#path, `${hash}\n`, { mode: 0o600 });
+      const hash = hashOf(note);
+      if (this.#known.has(hash) || this.#asked.has(hash)) return false;
+      this.#asked.add(hash);
       return true;
     });
   }
+
+  /** It is journaled and flushed. */
+  journaled(note: string): void {
+    const hash = hashOf(note);
+    if (this.#known.has(hash)) return;
+    appendFileSync(this.#path, `${hash}\n`, { mode: 0o600 });
+    this.#known.add(hash);
+  }
+}
+
+function hashOf(note: string): string {
+  return createHash('sha256').update(note).digest('hex');
 }

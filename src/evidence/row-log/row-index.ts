@@ -9,7 +9,7 @@
  *   30 │ digest of an order 8 │ number 2          rows of an order: up to 64 times n 6
  *
  * An order is found by eight bytes of SHA-256 over its user, market and id. Rows of another with the same eight bytes may be
- * among those that are found, so whoever reads them compares the id.
+ * among those that are found, so a reader compares the id.
  */
 import { createHash } from 'node:crypto';
 import { assert, must } from '../../core/assert.ts';

@@ -50,7 +50,11 @@ export interface HeadFigures {
   readonly quorum: number;
 }
 
-export type ToProofs = { readonly id: number; readonly request: ProofRequest } | null;
+export type ToProofs =
+  | { readonly id: number; readonly request: ProofRequest }
+  /** The text of a statement that is journaled. */
+  | { readonly stated: string }
+  | null;
 
 export type FromProofs =
   | { readonly kind: 'reply'; readonly id: number; readonly reply: ProofReply }
@@ -73,7 +77,8 @@ export interface ProofReader {
 
 interface ThreadEvents {
   readonly figures: (figures: HeadFigures) => void;
-  readonly statement: (subject: string, text: string) => void;
+  /** Resolves when it is journaled, with false when the node stops before. */
+  readonly statement: (subject: string, text: string) => Promise<boolean>;
   readonly fork: (reason: string) => void;
   readonly warning: (text: string) => void;
   /** The thread ended by itself. */
@@ -151,6 +156,11 @@ export class EvidenceThread implements ProofReader {
     await this.#ended;
   }
 
+  async #state(subject: string, text: string): Promise<void> {
+    const isJournaled = await this.#events.statement(subject, text);
+    if (isJournaled && !this.#isClosing) this.#worker.postMessage({ stated: text } satisfies ToProofs);
+  }
+
   #received(message: FromProofs): void {
     switch (message.kind) {
       case 'reply': {
@@ -163,7 +173,7 @@ export class EvidenceThread implements ProofReader {
         this.#events.figures(message.figures);
         return;
       case 'statement':
-        this.#events.statement(message.subject, message.text);
+        void this.#state(message.subject, message.text);
         return;
       case 'fork':
         this.#events.fork(message.reason);
