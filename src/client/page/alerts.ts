@@ -254,7 +254,8 @@ export const ALERTS: readonly Alert[] = [
     severity: 'warning',
     condition: endsWithin('ringbook_tls_certificate_expiry_timestamp_seconds', 14),
     summary: 'the certificate of the public listeners ends in {{ $value | humanizeDuration }}',
-    action: 'Renew it and start the node again: it reads the files once. Clients refuse the connection afterwards.',
+    action:
+      'Renew it and send the node a SIGHUP: it reads the files again. Without that clients refuse new connections afterwards.',
   },
   {
     name: 'RingbookEvidenceBehind',
